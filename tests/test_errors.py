@@ -27,6 +27,7 @@ TREE = {
     "RequestError": (MaskwrightError, ValueError),
     "TokenizerError": (MaskwrightError, ValueError),
     "BitmaskError": (MaskwrightError, ValueError),
+    "MissingPackageError": (MaskwrightError, ModuleNotFoundError),
     "EngineError": (MaskwrightError, RuntimeError),
     "LimitError": (MaskwrightError, RuntimeError),
     "MatcherError": (MaskwrightError, RuntimeError),

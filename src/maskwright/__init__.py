@@ -12,7 +12,8 @@ tokens may come next, as a packed bitmask that an inference engine applies to th
     while not matcher.is_terminated():
         matcher.fill_next_token_bitmask(bitmask)
         mw.apply_token_bitmask_inplace(logits, bitmask)
-        matcher.accept_token(sample(logits))
+        if not matcher.accept_token(sample(logits)):
+            raise RuntimeError("the token was not sampled from the masked logits")
 
 With a transformers model, `mw.generate(model, tokenizer, prompts, output_type)` does all of this and returns objects.
 
@@ -38,6 +39,7 @@ from maskwright.errors import LarkSyntaxError as LarkSyntaxError
 from maskwright.errors import LimitError as LimitError
 from maskwright.errors import MaskwrightError as MaskwrightError
 from maskwright.errors import MatcherError as MatcherError
+from maskwright.errors import MissingPackageError as MissingPackageError
 from maskwright.errors import OptionError as OptionError
 from maskwright.errors import RegexSyntaxError as RegexSyntaxError
 from maskwright.errors import RequestError as RequestError
@@ -88,6 +90,7 @@ __all__ = [
     "LimitError",
     "MaskwrightError",
     "MatcherError",
+    "MissingPackageError",
     "OptionError",
     "Origin",
     "RegexSyntaxError",
@@ -117,13 +120,7 @@ def __getattr__(name: str) -> _Any:
     if name in _OF_STRUCTURAL_TAGS:
         return getattr(_import_module("maskwright.structural_tag"), name)
     if name == "generate":
-        try:
-            return _import_module("maskwright.integrations.transformers").generate
-        except ModuleNotFoundError as error:
-            if error.name not in ("torch", "transformers"):
-                raise
-            way_out = "pip install torch transformers"
-            raise ModuleNotFoundError(f"maskwright.generate needs {error.name}: {way_out}", name=error.name) from error
+        return _import_module("maskwright.integrations.transformers").generate
     raise AttributeError(f"module 'maskwright' has no attribute {name!r}")
 
 

@@ -14,6 +14,7 @@
     ├── RequestError            tools, tool_choice or a response format is wrong  (also ValueError)
     ├── TokenizerError          a tokenizer cannot be turned into token bytes     (also ValueError)
     ├── BitmaskError            a bitmask or logits buffer of the wrong form      (also ValueError)
+    ├── MissingPackageError     an optional package is not installed              (also ModuleNotFoundError)
     ├── EngineError             a model cannot be loaded, or an engine is closed  (also RuntimeError)
     ├── LimitError              a limit on depth, size or work was reached        (also RuntimeError)
     └── MatcherError            a call that a matcher cannot carry out             (also RuntimeError)
@@ -81,15 +82,24 @@ def wrong_argument(argument: str, value: object, expected: str, hint: str | None
     return ArgumentError(f"{argument} must be {expected}, not {type_name(value)}", argument=argument, hint=way_out)
 
 
+_FLAT = "pass one dimension, such as value.flatten()"
+
+
 def _usual_hint(argument: str, expected: str, value: object) -> str | None:
     """What to pass where numbers, lists of them and texts are confused."""
     is_text = isinstance(value, str | bytes | bytearray)
     if argument == "token_id" and is_text:
         return "pass a token's id; accept_string accepts text"
+    shape = getattr(value, "shape", None)
     if expected == "an int" and isinstance(value, float):
         return "pass int(value)"
+    if expected == "an int" and isinstance(shape, tuple) and all(size == 1 for size in shape):
+        return "pass int(value.item())"
     if expected == "an int" and hasattr(value, "__len__") and not is_text:
-        return "pass one item, such as int(value[0])"
+        place = ", ".join("0" for _ in shape) if isinstance(shape, tuple) else "0"
+        return f"pass one item, such as int(value[{place}])"
+    if expected == "a sequence of ints" and isinstance(shape, tuple):
+        return ("pass [value]", "pass [int(each) for each in value]")[len(shape)] if len(shape) < 2 else _FLAT
     return "pass [value]" if expected == "a sequence of ints" and isinstance(value, int) else None
 
 
@@ -297,6 +307,14 @@ class EngineError(MaskwrightError, RuntimeError):
         self.can_retry = can_retry
         self.retry_after_s = retry_after_s
         super().__init__(message, hint=hint)
+
+
+class MissingPackageError(MaskwrightError, ModuleNotFoundError):
+    """An optional package is not installed. `name` is the package, as it is imported."""
+
+    def __init__(self, message: str, *, package: str, hint: str | None = None) -> None:
+        super().__init__(message, hint=hint)
+        self.name = package
 
 
 class LimitError(MaskwrightError, RuntimeError):

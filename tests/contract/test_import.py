@@ -73,4 +73,5 @@ def test_a_name_that_does_not_exist_is_an_attribute_error() -> None:
 def test_a_library_that_is_missing_is_named_with_the_command_that_installs_it() -> None:
     script = "import sys; sys.modules['torch'] = None; import maskwright as mw; mw.generate"
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60)
-    assert done.stderr.endswith("maskwright.generate needs torch: pip install torch transformers\n")
+    hint = "hint: pip install torch transformers\n"
+    assert done.stderr.endswith(f"maskwright.integrations.transformers needs torch\n  {hint}")

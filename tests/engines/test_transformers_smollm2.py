@@ -71,7 +71,7 @@ def test_a_pydantic_model(loaded: tuple[Any, Any]) -> None:
     question = asks("Tell me about the largest city of Japan, as JSON.")
     city = mw.generate(*loaded, question, City, max_new_tokens=60)
     assert isinstance(city, City)
-    with pytest.raises(UnsatisfiableError, match=r"the shortest output needs \d+ tokens, but max_tokens is 8"):
+    with pytest.raises(UnsatisfiableError, match=r"the shortest output needs \d+ tokens, but max_new_tokens is 8"):
         mw.generate(*loaded, question, City, max_new_tokens=8)
 
 

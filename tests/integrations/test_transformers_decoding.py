@@ -302,7 +302,7 @@ def test_a_budget_makes_outputs_complete(tokenizer: Any, note: CompiledGrammar) 
 
 
 def test_a_budget_that_is_too_small(note: CompiledGrammar) -> None:
-    with pytest.raises(UnsatisfiableError, match=r"the shortest output needs \d+ tokens, but max_tokens is 3"):
+    with pytest.raises(UnsatisfiableError, match=r"the shortest output needs \d+ tokens, but max_new_tokens is 3"):
         held(note, 3)
     with pytest.raises(OptionError, match="max_new_tokens must be >= 1"):
         held(note, 0)

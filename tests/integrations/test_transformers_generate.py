@@ -94,7 +94,7 @@ def test_every_output_is_complete_within_its_budget(llama: Any, tokenizer: Any, 
 
 
 def test_a_budget_too_small_for_any_output(llama: Any, tokenizer: Any) -> None:
-    with pytest.raises(UnsatisfiableError, match=r"the shortest output needs \d+ tokens, but max_tokens is 4"):
+    with pytest.raises(UnsatisfiableError, match=r"the shortest output needs \d+ tokens, but max_new_tokens is 4"):
         generate(llama, tokenizer, "ab", City, max_new_tokens=4)
     with pytest.raises(OptionError, match="max_new_tokens must be >= 1"):
         generate(llama, tokenizer, "ab", City, max_new_tokens=0)
@@ -213,6 +213,14 @@ def test_tools(llama: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     assert call.tool(**call.arguments) == call.arguments["word"] * call.arguments["times"]
     monkeypatch.setattr(llama.config, "name_or_path", "Qwen/Qwen3-0.6B", raising=False)
     assert generate(llama, tokenizer, CHAT, [City], max_new_tokens=160)[0].name == "City"
+
+
+@pytest.mark.parametrize("option", ["tool_choice", "tool_format"])
+@pytest.mark.parametrize("output_type", [int, City, {"type": "integer"}])
+def test_options_of_tools_are_refused_without_tools(llama: Any, tokenizer: Any, output_type: Any, option: str) -> None:
+    with pytest.raises(OptionError, match=f"{option} requires tools") as caught:
+        generate(llama, tokenizer, "ab", output_type, **{option: "auto"})
+    assert caught.value.option == option
 
 
 def test_an_encoder_decoder_model(tokenizer: Any) -> None:

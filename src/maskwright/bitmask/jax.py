@@ -12,11 +12,13 @@ from __future__ import annotations
 
 from typing import Any
 
-import jax
-import jax.numpy as jnp
-
 from maskwright.bitmask.devices import listed_rows
 from maskwright.bitmask.functional import masked_logits
+from maskwright.support.packages import needed_by
+
+with needed_by("maskwright.bitmask.jax", jax="jax"):
+    import jax
+    import jax.numpy as jnp
 
 
 def apply_token_bitmask(logits: Any, bitmask: Any, *, vocab_size: int | None = None, indices: Any | None = None) -> Any:

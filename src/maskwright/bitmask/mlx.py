@@ -14,10 +14,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-import mlx.core as mx
-
 from maskwright.bitmask.devices import listed_rows
 from maskwright.bitmask.functional import masked_logits
+from maskwright.support.packages import needed_by
+
+with needed_by("maskwright.bitmask.mlx", mlx="mlx"):
+    import mlx.core as mx
 
 
 def apply_token_bitmask(

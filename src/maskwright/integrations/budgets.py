@@ -12,6 +12,8 @@ Tested by tests/integrations/test_engine_budgets.py.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from maskwright import CompiledGrammar, GrammarMatcher
@@ -44,6 +46,18 @@ def matcher_within(compiled: CompiledGrammar, max_tokens: int | None, **options:
         except (LimitError, UnsatisfiableError):
             pass
     return matcher_for_engine(compiled, limit, **options)
+
+
+@contextmanager
+def budget_called(name: str) -> Iterator[None]:
+    """Let errors about a budget that is too small call it as the engine does, not `max_tokens`."""
+    try:
+        yield
+    except UnsatisfiableError as error:
+        raise UnsatisfiableError(error.message.replace("max_tokens", name), hint=error.hint) from error
+    except LimitError as error:
+        message = error.message.replace("max_tokens", name)
+        raise LimitError(message, limit=error.limit, hint=error.hint) from error
 
 
 def least_tokens(compiled: CompiledGrammar) -> int:

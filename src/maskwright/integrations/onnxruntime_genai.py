@@ -15,13 +15,16 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
-from onnxruntime_genai import Generator
 
 from maskwright import BatchGrammarMatcher, CompiledGrammar, allocate_token_bitmask, apply_token_bitmask_inplace
 from maskwright.compiled_grammar import checked_compiled
 from maskwright.errors import BitmaskError, MatcherError, OptionError, wrong_argument
 from maskwright.integrations.budgets import matcher_within
 from maskwright.integrations.following import check_choices, check_width
+from maskwright.support.packages import needed_by
+
+with needed_by("maskwright.integrations.onnxruntime_genai", onnxruntime_genai="onnxruntime-genai"):
+    from onnxruntime_genai import Generator
 
 _NOT_ALLOWED = "use num_beams=1: beams move outputs between rows"
 

@@ -6,7 +6,10 @@ has `GrammarDraftModel`, which proposes what the grammar forces and what earlier
 
 from __future__ import annotations
 
-from maskwright.integrations.llama_cpp.drafts import GrammarDraftModel as GrammarDraftModel
-from maskwright.integrations.llama_cpp.processor import GrammarLogitsProcessor as GrammarLogitsProcessor
+from maskwright.support.packages import needed_by
+
+with needed_by("maskwright.integrations.llama_cpp", llama_cpp="llama-cpp-python"):
+    from maskwright.integrations.llama_cpp.drafts import GrammarDraftModel as GrammarDraftModel
+    from maskwright.integrations.llama_cpp.processor import GrammarLogitsProcessor as GrammarLogitsProcessor
 
 __all__ = ["GrammarDraftModel", "GrammarLogitsProcessor"]

@@ -6,7 +6,10 @@
 
 from __future__ import annotations
 
-from maskwright.integrations.mlx.drafts import GrammarDraftModel as GrammarDraftModel
-from maskwright.integrations.mlx.processor import GrammarLogitsProcessor as GrammarLogitsProcessor
+from maskwright.support.packages import needed_by
+
+with needed_by("maskwright.integrations.mlx", mlx="mlx-lm"):
+    from maskwright.integrations.mlx.drafts import GrammarDraftModel as GrammarDraftModel
+    from maskwright.integrations.mlx.processor import GrammarLogitsProcessor as GrammarLogitsProcessor
 
 __all__ = ["GrammarDraftModel", "GrammarLogitsProcessor"]

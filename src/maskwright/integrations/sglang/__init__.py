@@ -19,9 +19,13 @@ from __future__ import annotations
 import os
 from typing import Any
 
+from maskwright.support.packages import needed_by
+
 NAME = "maskwright"
+_in_sglang = needed_by("maskwright.integrations.sglang", sglang="sglang")
 
 
+@_in_sglang
 def register() -> None:
     """Make `--grammar-backend maskwright` known to SGLang."""
     from sglang.srt.arg_groups.choices import GRAMMAR_BACKEND_CHOICES, add_grammar_backend_choices
@@ -38,6 +42,7 @@ def register() -> None:
             HookRegistry.register(f"{budget.MANAGER}.{method}", hook, HookType.AFTER)
 
 
+@_in_sglang
 def create_backend(server_args: Any, tokenizer: Any, vocab_size: int, eos_token_ids: Any = None) -> Any:
     """Make the backend; SGLang calls it in its scheduler.
 

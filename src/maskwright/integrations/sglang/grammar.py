@@ -28,7 +28,7 @@ from maskwright import (
 from maskwright.bitmask.only import allow_only
 from maskwright.errors import LimitError, MaskwrightError, MatcherError
 from maskwright.grammar_drafts import GrammarDrafts
-from maskwright.integrations.budgets import matcher_within
+from maskwright.integrations.budgets import budget_called, matcher_within
 from maskwright.integrations.drafting import OutputDrafter
 
 
@@ -70,7 +70,8 @@ class MaskwrightGrammar(BaseGrammarObject):  # type: ignore[misc, unused-ignore]
             LimitError: Whether an output fits takes too long to find out.
             UnsatisfiableError: No output has so few tokens.
         """
-        self.matcher = matcher_within(self.compiled, max(1, max_new_tokens))
+        with budget_called("max_new_tokens"):
+            self.matcher = matcher_within(self.compiled, max(1, max_new_tokens))
         self._output_ids.clear()
 
     def copy(self) -> MaskwrightGrammar:

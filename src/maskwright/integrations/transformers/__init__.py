@@ -9,11 +9,14 @@ continuous batching; `masks` is what both processors share. `streaming` has `str
 
 from __future__ import annotations
 
-from maskwright.integrations.transformers.continuous import add_grammars as add_grammars
-from maskwright.integrations.transformers.drafts import with_drafts as with_drafts
-from maskwright.integrations.transformers.pipeline import generate as generate
-from maskwright.integrations.transformers.processor import GrammarLogitsProcessor as GrammarLogitsProcessor
-from maskwright.integrations.transformers.streaming import stream as stream
+from maskwright.support.packages import needed_by
 from maskwright.tool_outputs import ToolCall as ToolCall
+
+with needed_by("maskwright.integrations.transformers", torch="torch", transformers="transformers"):
+    from maskwright.integrations.transformers.continuous import add_grammars as add_grammars
+    from maskwright.integrations.transformers.drafts import with_drafts as with_drafts
+    from maskwright.integrations.transformers.pipeline import generate as generate
+    from maskwright.integrations.transformers.processor import GrammarLogitsProcessor as GrammarLogitsProcessor
+    from maskwright.integrations.transformers.streaming import stream as stream
 
 __all__ = ["GrammarLogitsProcessor", "ToolCall", "add_grammars", "generate", "stream", "with_drafts"]

@@ -31,7 +31,7 @@ from maskwright import (
     allocate_token_bitmask,
 )
 from maskwright.errors import BitmaskError, MaskwrightError, MatcherError, OptionError, wrong_argument
-from maskwright.integrations.budgets import matcher_within
+from maskwright.integrations.budgets import budget_called, matcher_within
 from maskwright.integrations.transformers.masks import allow_after_end, masked_scores
 
 _Base: Any
@@ -177,4 +177,5 @@ def _matcher_of(compiled: CompiledGrammar, state: Any, num_begun_with: int) -> G
             hint="pass eos_token_id= to add_request, or set it in the generation config",
         )
     limit = None if state.max_new_tokens is None else state.max_new_tokens + num_begun_with
-    return matcher_within(compiled, limit, override_stop_tokens=stops)
+    with budget_called("max_new_tokens"):
+        return matcher_within(compiled, limit, override_stop_tokens=stops)

@@ -67,7 +67,7 @@ def generate(
     output_type: Any,
     *,
     max_new_tokens: int = 1024,
-    tool_choice: Any = "required",
+    tool_choice: Any = None,
     tool_format: str | None = None,
     schema_options: Mapping[str, Any] | None = None,
     template_options: Mapping[str, Any] | None = None,
@@ -85,9 +85,10 @@ def generate(
             tools (functions, classes or OpenAI tools): returns a list of `ToolCall`s.
         max_new_tokens: The largest number of tokens of an output, or less if the model's context has less room. Each
             output is complete within it.
-        tool_choice: As in Chat Completions, for tools. With "auto", the text is returned if no tool is called.
-        tool_format: The model family whose tool call format to use, if it is not known from the model's name; see
-            docs/model_families.md.
+        tool_choice: For tools, as in Chat Completions; "required" by default. With "auto", the text is returned if no
+            tool is called.
+        tool_format: For tools, the model family whose tool call format to use, if it is not known from the model's
+            name; see docs/model_families.md.
         schema_options: The fields of `JsonSchemaOptions`, such as `{"any_whitespace": False}`, for outputs that are
             JSON and for arguments of tools.
         template_options: Arguments of the chat template, such as `{"enable_thinking": False}`.
@@ -206,8 +207,13 @@ def _structure_of(
 ) -> _Structure:
     if isinstance(output_type, list | tuple):
         _check_tools(output_type)
-        tools = ToolOutput(output_type, tool_format or _name_of(model, tokenizer), tool_choice, schema_options)
+        choice = "required" if tool_choice is None else tool_choice
+        tools = ToolOutput(output_type, tool_format or _name_of(model, tokenizer), choice, schema_options)
         return _Structure(tools.compile, tools.read, str, tools.tools)
+    for option, value in {"tool_choice": tool_choice, "tool_format": tool_format}.items():
+        if value is not None:
+            hint = "leave it out, or pass a list of tools as output_type"
+            raise OptionError(f"{option} requires tools", option=option, hint=hint)
     plain = output_type_of(output_type, schema_options)
     return _Structure(plain.compile, lambda _matcher, text: plain.read(text), plain.read_partial)
 

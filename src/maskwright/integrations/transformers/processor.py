@@ -35,7 +35,7 @@ from maskwright import (
 )
 from maskwright.compiled_grammar import checked_compiled
 from maskwright.errors import BitmaskError, MatcherError, OptionError, wrong_argument
-from maskwright.integrations.budgets import matcher_within
+from maskwright.integrations.budgets import budget_called, matcher_within
 from maskwright.integrations.following import check_spelling
 from maskwright.integrations.transformers.masks import masked_scores
 from maskwright.integrations.transformers.rows import Rows
@@ -204,7 +204,7 @@ def _maker(
 ) -> Callable[[CompiledGrammar], GrammarMatcher]:
     if make_matcher is None:
         budget = None if max_new_tokens is None else as_integer("max_new_tokens", max_new_tokens, at_least=1)
-        return lambda compiled: matcher_within(compiled, budget)
+        return budget_called("max_new_tokens")(lambda compiled: matcher_within(compiled, budget))
     hint = "pass lambda compiled: GrammarMatcher(compiled, ...)"
     if not callable(make_matcher):
         raise wrong_argument("make_matcher", make_matcher, "a function", hint)

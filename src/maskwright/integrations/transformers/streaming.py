@@ -66,7 +66,7 @@ def stream(
         prompt,
         output_type,
         max_new_tokens=max_new_tokens,
-        tool_choice="none",
+        tool_choice=None,
         tool_format=None,
         schema_options=schema_options,
         template_options=template_options,

@@ -17,7 +17,12 @@ Tested by tests/integrations/test_vllm_adapter.py, with a real vLLM by those in 
 
 from __future__ import annotations
 
+from maskwright.support.packages import needed_by
 
+_in_vllm = needed_by("maskwright.integrations.vllm", vllm="vllm")
+
+
+@_in_vllm
 def add_name() -> None:
     """Let vLLM's configuration take the backend name. Returns None: there is no platform of this name."""
     from maskwright.integrations.vllm import config
@@ -25,6 +30,7 @@ def add_name() -> None:
     config.add_backend_name()
 
 
+@_in_vllm
 def register() -> None:
     """Make the backend `maskwright` work in this process."""
     from maskwright.integrations.vllm import config, hooks, versions
