@@ -33,11 +33,12 @@ while not matcher.is_terminated():
     if matcher.fill_next_token_bitmask(bitmask):  # False: every token is allowed
         mw.apply_token_bitmask_inplace(logits, bitmask)  # writes -inf over the others
     token = int(logits[0].argmax())
-    assert matcher.accept_token(token)
+    if not matcher.accept_token(token):
+        raise RuntimeError(f"token {token} is not allowed")
     tokens.append(token)
     num_steps += 1
     while (forced := matcher.forced_token()) is not None:  # the model is not asked where there is no choice
-        assert matcher.accept_token(forced)
+        matcher.accept_token(forced)  # what is forced is allowed
         tokens.append(forced)
 
 print(info.decode(tokens[:-1]).decode())  # without the stop token

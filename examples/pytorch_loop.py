@@ -59,7 +59,8 @@ with torch.inference_mode():
         mw.apply_token_bitmask_inplace(logits, bitmask, indices=running)
         tokens = sample(logits, TEMPERATURE).tolist()
         for row in running:
-            assert matchers[row].accept_token(tokens[row])
+            if not matchers[row].accept_token(tokens[row]):
+                raise RuntimeError(f"row {row}: token {tokens[row]} is not allowed")
             if not matchers[row].is_terminated():
                 outputs[row].append(tokens[row])
         ids = torch.tensor([[tokens[row] if row in running else stop] for row in range(len(work))])

@@ -11,8 +11,10 @@ Two things are not real: `from_pretrained` returns a tiny model with random weig
 
 from __future__ import annotations
 
+import ast
 import json
 import os
+import re
 import shlex
 import subprocess
 import sys
@@ -67,10 +69,8 @@ class _Reader:
     def next_logits(self) -> Any:
         return self._random.normal(size=(1, self._info.vocab_size)).astype(np.float32)
 
-    def batch_logits(self, bitmask: Any) -> Any:
-        logits = self._random.normal(size=(len(bitmask), self._info.vocab_size)).astype(np.float32)
-        mw.apply_token_bitmask_inplace(logits, bitmask)
-        return logits
+    def batch_logits(self, batch: mw.BatchGrammarMatcher) -> Any:
+        return self._random.normal(size=(len(batch), self._info.vocab_size)).astype(np.float32)
 
 
 @pytest.fixture
@@ -89,6 +89,18 @@ def reader(monkeypatch: pytest.MonkeyPatch) -> _Reader:
     monkeypatch.setattr(transformers.AutoModelForCausalLM, "from_pretrained", returning(model))
     info = mw.TokenizerInfo.from_huggingface(tokenizer, vocab_size=model.config.vocab_size)
     return _Reader(tokenizer, model, info)
+
+
+def test_the_first_page_says_which_functions_it_leaves_out(reader: _Reader) -> None:
+    """What its programs call, but nothing on the page makes."""
+    text = PAGES[0].read_text("utf-8")
+    blocks = [ast.parse(block) for block in re.findall(r"^```python\n(.*?)^```", text, re.MULTILINE | re.DOTALL)]
+    names = [node for block in blocks for node in ast.walk(block) if isinstance(node, ast.Name)]
+    made = {name.id for name in names if isinstance(name.ctx, ast.Store)}
+    left_out = {name.id for name in names} & set(reader.names) - made
+    assert left_out >= {"next_logits", "sample", "batch_logits"}
+    prose = re.sub(r"^```.*?^```", "", text, flags=re.MULTILINE | re.DOTALL)
+    assert [name for name in left_out if f"`{name}`" not in prose] == []
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
