@@ -301,7 +301,8 @@ auto with_mask(PyMatcher& self) {
   });
 }
 
-// What the package asks of a matcher, and no user: functions of the module, so that `GrammarMatcher` does not have them.
+// What the package asks of a matcher, and no user: functions of the module, so that `GrammarMatcher` does not have
+// them.
 void bind_functions(nb::module_& m) {
   m.def("short_end", &short_end, nb::arg("matcher"), nb::arg("most"),
         nb::sig("def short_end(matcher: Matcher, most: int) -> list[int | bytes] | None"));

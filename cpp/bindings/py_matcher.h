@@ -74,8 +74,9 @@ using PrecomputeReport = std::tuple<size_t, size_t, bool, double>;
 // long. Ctrl-C ends it.
 PrecomputeReport run_within(double budget_us, const Program& program, Precomputation ahead);
 
-// Integers from a list or any iterable, an array or a CPU tensor of integers; an array of one integer is an integer. One
-// too large for int64 comes out as the largest. Raises ArgumentError with the argument's name, or what the object raises.
+// Integers from a list or any iterable, an array or a CPU tensor of integers; an array of one integer is an integer.
+// One too large for int64 comes out as the largest. Raises ArgumentError with the argument's name, or what the object
+// raises.
 void read_integers(const char* name, nb::handle object, std::vector<int64_t>& out);
 // Ids that no vocabulary can have come out as -1.
 TokenId as_token_id(int64_t number);

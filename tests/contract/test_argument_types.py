@@ -418,7 +418,7 @@ def test_hints_about_one_token_work(data: Any) -> None:
 @pytest.mark.parametrize("data", [97, [97.0, 98.0], [[97, 98]]])
 def test_hints_about_several_tokens_work(data: Any) -> None:
     for value in arrays_of(data):
-        with pytest.raises(mw.ArgumentError, match=r"token_ids must be a sequence of ints, not (numpy|torch)") as caught:
+        with pytest.raises(mw.ArgumentError, match=r"token_ids must be a sequence of ints, not [nt]") as caught:
             matcher().accept_tokens(value)
         way = (caught.value.hint or "").removeprefix("pass ").removeprefix("one dimension, such as ")
         assert matcher().accept_tokens(eval(way, {"value": value}))
