@@ -87,6 +87,10 @@ class _Bitmask(errors.BitmaskError, RuntimeError):
     pass
 
 
+class _MissingPackage(errors.MissingPackageError, RuntimeError, ValueError):
+    pass
+
+
 class _Engine(errors.EngineError):
     pass
 
@@ -116,6 +120,7 @@ _KNOWN: Final[dict[type[errors.MaskwrightError], type[errors.MaskwrightError]]] 
             _Request,
             _Tokenizer,
             _Bitmask,
+            _MissingPackage,
             _Engine,
             _Limit,
             _Matcher,

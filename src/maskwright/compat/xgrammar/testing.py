@@ -31,6 +31,7 @@ from maskwright.errors import BitmaskError
 from maskwright.frontends.nullable import nullable_rules
 from maskwright.grammar import Grammar as _Native
 from maskwright.ir import GrammarIR
+from maskwright.matcher import GrammarMatcher as _Matcher
 from maskwright.support.arguments import as_integer
 
 
@@ -119,7 +120,7 @@ def _is_rule_fsm_accept_string(grammar: Grammar, rule_id: int, input_str: str) -
         raise IndexError(f"rule {rule} is out of range for {len(ir.rules)} rules")
     compiler = GrammarCompiler(TokenizerInfo([]), cache_enabled=False)
     alone = _Native(GrammarIR(ir.rules, rule, ir.token_sets))
-    matcher = GrammarMatcher(compiler._made(compiler._compiler.compile_grammar(alone), {}))
+    matcher = _Matcher(compiler._compiler.compile_grammar(alone), override_stop_tokens=[])
     return matcher.accept_string(input_str) and matcher.is_completed()
 
 
