@@ -28,7 +28,8 @@ using Clock = std::chrono::steady_clock;
 constexpr std::chrono::microseconds kTurn{200};
 constexpr std::chrono::milliseconds kPause{5};
 constexpr std::chrono::microseconds kWaking{20};  // to which the system adds some 50
-constexpr int kWakingShare = 10;                  // of the quickest letting go: what takes longer has woken somebody
+constexpr int kWakingShare = 10;                  // of the quickest letting go: what takes longer has woken somebody,
+constexpr std::chrono::nanoseconds kLeastWaking{800};  // if it is more than cold caches make of it
 
 thread_local Clock::time_point turn_end;
 
@@ -86,7 +87,7 @@ bool has_woken(Clock::duration taken) {
   Clock::rep known = quickest.load(std::memory_order_relaxed);
   while (taken.count() < known && !quickest.compare_exchange_weak(known, taken.count(), std::memory_order_relaxed)) {
   }
-  return taken > kWakingShare * Clock::duration(std::min(known, taken.count()));
+  return taken > kLeastWaking && taken > kWakingShare * Clock::duration(std::min(known, taken.count()));
 }
 
 void hand_over() {

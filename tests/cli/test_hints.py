@@ -17,15 +17,15 @@ PYTHON = re.compile(r"compile_\w+|Grammar\.|json\.\w+\(|json\.dumps|yaml\.|\bdic
     ("option", "text", "hint"),
     [
         ("--schema", "{'type': 'object'}", "write JSON: strings and names in double quotes"),
-        ("--schema", '{"type": "structural_tag"}', "use --tag FILE"),
-        ("--schema", '{"type": "function"}', "use --tools FILE"),
+        ("--schema", '{"type": "structural_tag"}', "use --tag"),
+        ("--schema", '{"type": "function"}', "use --tools"),
         ("--schema", '{"$ref": "http://example.org/s"}', "embed the schema in $defs"),
-        ("--tag", '{"type": "object"}', "for a JSON Schema, use --schema FILE"),
+        ("--tag", '{"type": "object"}', "for a JSON Schema, use --schema;"),
         ("--grammar", 'a ::= "x"', "rename one to 'root'"),
-        ("--grammar", 'root ::= "a"\n%ignore " "', "use --lark FILE"),
+        ("--grammar", 'root ::= "a"\n%ignore " "', "use --lark"),
         ("--lark", "start: @x\n", "write its rules here"),
         ("--lark", 'a: "x"\n', "rename one to 'start'"),
-        ("--lark", "[a-z]+\n", "use --regex PATTERN"),
+        ("--lark", "[a-z]+\n", "use --regex"),
     ],
 )
 def test_hints_name_options(cli: Cli, option: str, text: str, hint: str) -> None:
@@ -38,7 +38,7 @@ def test_hints_name_options(cli: Cli, option: str, text: str, hint: str) -> None
 def test_a_regex_in_another_language_is_warned_of(cli: Cli) -> None:
     _, _, err = cli("explain", "--regex", 'root ::= "a"', "--text", "x")
     assert err.startswith("warning: this looks like EBNF, but is matched as a regular expression\n")
-    assert "use --grammar FILE" in err
+    assert "use --grammar;" in err
 
 
 def test_words_are_replaced() -> None:

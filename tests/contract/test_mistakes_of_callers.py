@@ -52,7 +52,7 @@ MISTAKES: dict[str, tuple[Callable[[], Any], type[mw.MaskwrightError], str]] = {
         'any text: {"type": "any_text"}',
     ),
     "a tool's name as tools": (lambda: tools("w"), mw.RequestError, "pass the tools themselves, not a name"),
-    "tools as a text": (lambda: tools("[]"), mw.RequestError, "pass json.loads(text)"),
+    "tools as a text": (lambda: tools("[]"), mw.RequestError, "pass the array itself, not its JSON text"),
     "names as parameters": (
         lambda: tools([{"type": "function", "function": {"name": "w", "parameters": ["city"]}}]),
         mw.RequestError,

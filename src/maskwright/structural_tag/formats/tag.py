@@ -105,12 +105,13 @@ acyclic(StructuralTag)
 
 def _way_out(kind: Any) -> str:
     """What to do with an object of another type."""
-    if isinstance(kind, (list, tuple)) or kind in TYPES_OF_VALUES:
+    if isinstance(kind, (list, tuple)) or (isinstance(kind, str) and kind in TYPES_OF_VALUES):
         return _OF_A_SCHEMA
     if kind == "function":
         return f"this is a tool: {USE_TOOLS}"
     written = '{"type": "structural_tag", "format": …}'
-    return f"wrap the format: {written}" if kind in TYPES else f"write {written}"
+    is_format = isinstance(kind, str) and kind in TYPES
+    return f"wrap the format: {written}" if is_format else f"write {written}"
 
 
 def _field_hint(name: Any, fields: Sequence[str]) -> str:

@@ -34,6 +34,7 @@ from maskwright import _kernel
 from maskwright._kernel import from_canonical_bytes
 from maskwright.frontends.json_schema.normalise.findings import unknown_format, unknown_in
 from maskwright.frontends.json_schema.options import Finding
+from maskwright.frontends.json_schema.read.documents import draft_of
 from maskwright.frontends.json_schema.read.guidance import KEYWORD as GUIDANCE
 from maskwright.frontends.json_schema.read.keyword_table import ANNOTATIONS
 from maskwright.frontends.json_schema.read.misspelled import says_nothing
@@ -96,22 +97,23 @@ def report_of(content: bytes) -> tuple[Finding, ...]:
     """Return what is reported of a schema with this content that can be deferred: unknown formats and keywords."""
     found: list[Finding] = []
     root = from_canonical_bytes(content)
+    has_siblings = draft_of(root) > 7  # before, what stands beside a reference says nothing
     pending: list[tuple[Any, Path]] = [(root, None)]
     entered: set[str] = set()
     while pending:
         schema, path = pending.pop()
         if type(schema) is not dict:
             continue
-        found += unknown_in(schema, path, schema is root)
-        name = schema.get("format")
-        if name is not None and name not in FORMATS:
-            found.append(unknown_format(name, (path, "format")))
+        target, name = schema.get("$ref"), schema.get("format")
+        if target is None or has_siblings:
+            found += unknown_in(schema, path, schema is root)
+            if name is not None and name not in FORMATS:
+                found.append(unknown_format(name, (path, "format")))
         inner: list[tuple[Any, Path]] = [(schema.get(name), (path, name)) for name in ("items", "additionalProperties")]
         for keyword in ("anyOf", "oneOf"):
             inner += [(each, ((path, keyword), i)) for i, each in enumerate(schema.get(keyword, ()))]
         inner += [(each, ((path, "properties"), name)) for name, each in schema.get("properties", {}).items()]
         inner += [(each, ((path, "allOf"), i)) for i, each in enumerate(schema.get("allOf", ()))]
-        target = schema.get("$ref")
         if target is not None and target not in entered:
             entered.add(target)
             _, folder, name = target.split("/")
