@@ -3,7 +3,7 @@
 `--schema`, `--tag`, `--tools`, `--grammar` and `--lark` take a file, `-` for stdin, or the text itself: a JSON text
 that begins with `{` or is `true` or `false`, tools that begin with `[`, a grammar that holds `::=`, a Lark grammar
 that holds `: ` or a line break. `--regex` takes a pattern, unless it is the name of a file that exists and ends in
-`.regex` or `.re`. A file alone is read as its ending says.
+`.regex` or `.re`. A file given alone is read by its extension.
 
 Invariants: every mistake becomes a `CommandError` or one of the library's typed errors, with the file's name in
 front.

@@ -16,7 +16,7 @@ def add_structure(command: argparse.ArgumentParser) -> None:
         required=True
     )
     structure.add_argument(
-        "file", metavar="FILE", nargs="?", help="a JSON Schema, a grammar or a regex; which, says its ending"
+        "file", metavar="FILE", nargs="?", help="a file with a JSON Schema, a grammar or a regex, as its extension says"
     )
     structure.add_argument(
         "--schema", metavar="FILE|JSON", help="a JSON Schema: a file, - for stdin, or the JSON text itself"
