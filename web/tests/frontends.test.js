@@ -92,8 +92,10 @@ test("errors name options and ways out as they are here", async () => {
   await assert.rejects(compiler.compileJsonSchema("{"), { name: "SchemaError", message: /hint: the text ends too early: close what is open$/ });
   await assert.rejects(compiler.compileJsonSchema("[1]"), { name: "SchemaError" });
   await assert.rejects(compiler.compileGrammar('a_b ::= "x"'), {
-    name: "EbnfSyntaxError", hint: "the rules are: a_b; or pass rootRuleName",
+    name: "EbnfSyntaxError", hint: "the rules are: a_b; rename one to 'root', or pass rootRuleName",
   });
+  await assert.rejects(compiler.compileGrammar('root ::= "a"\n%ignore " "'), { hint: /: use compileLark$/ });
+  await assert.rejects(compiler.compileJsonSchema({ type: "structural_tag" }), { hint: /use compileStructuralTag$/ });
   await assert.rejects(compiler.compileJsonSchema({ $ref: "https://example.com/n" }), { hint: /registry, an object/ });
 });
 

@@ -2,8 +2,9 @@
 
     f"this looks like Lark: {USE_LARK}"
 
-Where something else is read, the command line or a request, these words are replaced by those that exist there
-(`cli/sources.py`, `serve/structure/structures.py`), so a hint that sends somebody to Python uses one of them.
+Where something else is read, the command line, a request or a page of the browser, these words are replaced by those
+that exist there (`cli/sources.py`, `serve/structure/structures.py`, `web/frontends/maskwright_web.py`), so a hint that
+sends somebody to Python uses one of them.
 Tested by tests/cli/test_hints.py.
 """
 
