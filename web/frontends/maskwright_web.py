@@ -19,20 +19,7 @@ from typing import Any
 from maskwright import errors
 from maskwright.grammar import Grammar
 from maskwright.ir.portable import to_bytes
-from maskwright.support.entrances import (
-    A_DICT_OR_TEXT,
-    FROM_YAML,
-    OR_OPENAI_SHAPES,
-    OR_PASS_REGISTRY,
-    OR_PASS_ROOT,
-    USE_EBNF,
-    USE_LARK,
-    USE_REGEX,
-    USE_SCHEMA,
-    USE_TAG,
-    USE_TOOLS,
-    in_words_of,
-)
+from maskwright.support import entrances
 from maskwright.tokenizer.info import TokenizerInfo
 
 # The worker writes them to the console, where the line of Python that they are about says nothing.
@@ -41,18 +28,18 @@ warnings.formatwarning = lambda message, *_, **__: f"maskwright: {message}\n"
 _FIELDS = ("hint", "pointer", "pointers", "line", "column", "span", "rule", "keyword", "option", "limit", "argument")
 _EXPECTED = (errors.MaskwrightError, RecursionError)
 _WAYS_OUT = (
-    (USE_LARK, "use compileLark"),
-    (USE_EBNF, "use compileGrammar"),
-    (USE_SCHEMA, "use compileJsonSchema"),
-    (USE_TAG, "use compileStructuralTag"),
-    (USE_REGEX, "use compileRegex"),
-    (USE_TOOLS, "use compileTools(family, tools)"),
-    (A_DICT_OR_TEXT, "pass an object, or its JSON text"),
-    (FROM_YAML, "parse the YAML, and pass the object"),
+    (entrances.USE_LARK, "use compileLark"),
+    (entrances.USE_EBNF, "use compileGrammar"),
+    (entrances.USE_SCHEMA, "use compileJsonSchema"),
+    (entrances.USE_TAG, "use compileStructuralTag"),
+    (entrances.USE_REGEX, "use compileRegex"),
+    (entrances.USE_TOOLS, "use compileTools(family, tools)"),
+    (entrances.A_DICT_OR_TEXT, "pass an object, or its JSON text"),
+    (entrances.FROM_YAML, "parse the YAML, and pass the object"),
     ("pass a dict, a bool, or a JSON text", "pass an object, a boolean, or a JSON text"),
-    (OR_PASS_ROOT, ", or pass rootRuleName"),
-    (OR_PASS_REGISTRY, ", or pass it in registry, an object of documents by their URIs"),
-    (OR_OPENAI_SHAPES, ""),
+    (entrances.OR_PASS_ROOT, ", or pass rootRuleName"),
+    (entrances.OR_PASS_REGISTRY, ", or pass it in registry, an object of documents by their URIs"),
+    (entrances.OR_OPENAI_SHAPES, ""),
 )
 
 
@@ -83,7 +70,7 @@ def _for_javascript(error: Exception, fields: dict[str, Any]) -> dict[str, Any]:
     if isinstance(error, errors.OptionError):
         named = {name: _camel_case(value) if isinstance(value, str) else value for name, value in fields.items()}
         return {"message": _camel_case(message).replace("True or False", "true or false"), "fields": named}
-    here = in_words_of(_WAYS_OUT, hint)
+    here = entrances.in_words_of(_WAYS_OUT, hint)
     if here == hint:
         return {"message": message, "fields": fields}
     return {"message": message.replace(hint, here), "fields": {**fields, "hint": here}}

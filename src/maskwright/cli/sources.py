@@ -23,17 +23,7 @@ from typing import Any, NamedTuple, NoReturn
 
 from maskwright import CompiledGrammar, Grammar, GrammarCompiler, TokenizerInfo
 from maskwright.errors import GrammarError, MaskwrightError, OptionError
-from maskwright.support.entrances import (
-    ONLY_IN_PYTHON,
-    PASS_GRAMMARS,
-    USE_EBNF,
-    USE_LARK,
-    USE_REGEX,
-    USE_SCHEMA,
-    USE_TAG,
-    USE_TOOLS,
-    in_words_of,
-)
+from maskwright.support import entrances
 from maskwright.support.json_mistakes import hint_for
 
 from .errors import CommandError
@@ -41,14 +31,14 @@ from .errors import CommandError
 _MAX_SHOWN = 100
 _IN_OPTIONS = (
     ('on_unsupported="relax"', "--relax"),
-    (USE_LARK, "use --lark"),
-    (USE_EBNF, "use --grammar"),
-    (USE_SCHEMA, "use --schema"),
-    (USE_TAG, "use --tag"),
-    (USE_REGEX, "use --regex"),
-    (USE_TOOLS, "use --tools"),
-    (PASS_GRAMMARS, "write its rules here"),
-    *ONLY_IN_PYTHON,
+    (entrances.USE_LARK, "use --lark"),
+    (entrances.USE_EBNF, "use --grammar"),
+    (entrances.USE_SCHEMA, "use --schema"),
+    (entrances.USE_TAG, "use --tag"),
+    (entrances.USE_REGEX, "use --regex"),
+    (entrances.USE_TOOLS, "use --tools"),
+    (entrances.PASS_GRAMMARS, "write its rules here"),
+    *entrances.ONLY_IN_PYTHON,
 )
 # The same for commands that are told the language of their file by --from.
 _WITH_FROM = (
@@ -337,7 +327,7 @@ def in_options(message: str, *, with_from: bool = False) -> str:
 
     `with_from`: of a command that takes the language of its file as `--from`.
     """
-    return in_words_of(_IN_OPTIONS + (_WITH_FROM if with_from else ()), message)
+    return entrances.in_words_of(_IN_OPTIONS + (_WITH_FROM if with_from else ()), message)
 
 
 def _refuse_constant(name: str) -> NoReturn:

@@ -31,19 +31,7 @@ from maskwright.serve.settings import Settings
 from maskwright.serve.structure.answers import answer_format
 from maskwright.structural_tag import default_reasoning, get_model_structural_tag
 from maskwright.structural_tag.request import Reasoning
-from maskwright.support.entrances import (
-    A_DICT_OR_TEXT,
-    FROM_YAML,
-    ONLY_IN_PYTHON,
-    PASS_GRAMMARS,
-    USE_EBNF,
-    USE_LARK,
-    USE_REGEX,
-    USE_SCHEMA,
-    USE_TAG,
-    USE_TOOLS,
-    in_words_of,
-)
+from maskwright.support import entrances
 
 if TYPE_CHECKING:
     from maskwright.frontends.json_schema import Finding, JsonSchemaKeywords
@@ -51,16 +39,16 @@ if TYPE_CHECKING:
 _OF_ENGINES = ("structured_outputs", *OF_SGLANG)
 _WAYS_OUT = (  # in Python, and in a request
     ('pass on_unsupported="relax"', "start the server with --relax"),
-    (USE_LARK, 'use structured_outputs: {"grammar": …}'),
-    (USE_EBNF, 'use structured_outputs: {"grammar": …}'),
-    (USE_SCHEMA, 'use structured_outputs: {"json": …}'),
-    (USE_TAG, 'use structured_outputs: {"structural_tag": …}'),
-    (USE_REGEX, 'use structured_outputs: {"regex": …}'),
-    (USE_TOOLS, "use the field tools"),
-    (FROM_YAML, "convert it to JSON"),
-    (A_DICT_OR_TEXT, "pass an object, or its JSON text"),
-    (PASS_GRAMMARS, "write its rules here"),
-    *ONLY_IN_PYTHON,
+    (entrances.USE_LARK, 'use structured_outputs: {"grammar": …}'),
+    (entrances.USE_EBNF, 'use structured_outputs: {"grammar": …}'),
+    (entrances.USE_SCHEMA, 'use structured_outputs: {"json": …}'),
+    (entrances.USE_TAG, 'use structured_outputs: {"structural_tag": …}'),
+    (entrances.USE_REGEX, 'use structured_outputs: {"regex": …}'),
+    (entrances.USE_TOOLS, "use the field tools"),
+    (entrances.FROM_YAML, "convert it to JSON"),
+    (entrances.A_DICT_OR_TEXT, "pass an object, or its JSON text"),
+    (entrances.PASS_GRAMMARS, "write its rules here"),
+    *entrances.ONLY_IN_PYTHON,
 )
 
 
@@ -236,5 +224,5 @@ def _placed(error: MaskwrightError, asked: Mapping[str, Any]) -> ApiError:
     made = api_error(error, param=f"/{next(iter(asked), '')}")
     if made.param is not None:
         made.param = made.param.removeprefix("/sampling_params")
-    made.message = in_words_of(_WAYS_OUT, made.message)
+    made.message = entrances.in_words_of(_WAYS_OUT, made.message)
     return made

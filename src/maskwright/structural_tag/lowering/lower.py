@@ -57,21 +57,14 @@ from maskwright.structural_tag.lowering.triggers import (
 from maskwright.structural_tag.texts.ends import NO_ENDS, Ends
 from maskwright.structural_tag.texts.patterns import may_go_on_with, texts_of
 from maskwright.structural_tag.texts.tokens import Pieces, Token, Tokens, one_token, spelled
-from maskwright.support.entrances import (
-    ONLY_IN_PYTHON,
-    USE_LARK,
-    USE_REGEX,
-    USE_SCHEMA,
-    USE_TAG,
-    in_words_of,
-)
+from maskwright.support import entrances
 
 _IN_TAGS: Final = (  # the ways out of a grammar's field
-    (USE_LARK, "write EBNF here"),
-    (USE_REGEX, 'use {"type": "regex", "pattern": …}'),
-    (USE_SCHEMA, 'use {"type": "json_schema", "json_schema": …}'),
-    (USE_TAG, "put its format here"),
-    *ONLY_IN_PYTHON,
+    (entrances.USE_LARK, "write EBNF here"),
+    (entrances.USE_REGEX, 'use {"type": "regex", "pattern": …}'),
+    (entrances.USE_SCHEMA, 'use {"type": "json_schema", "json_schema": …}'),
+    (entrances.USE_TAG, "put its format here"),
+    *entrances.ONLY_IN_PYTHON,
 )
 
 
@@ -191,7 +184,7 @@ class Lowering(TagRules):
             ir = ebnf_to_ir(it.grammar)
         except GrammarError as error:
             message = f"invalid grammar: {error.message_with_place}"
-            hint = None if error.hint is None else in_words_of(_IN_TAGS, error.hint)
+            hint = None if error.hint is None else entrances.in_words_of(_IN_TAGS, error.hint)
             raise StructuralTagError(message, pointer=f"{pointer}/grammar", hint=hint) from error
         if admits_nothing(ir):
             why = why_nothing(ir, Source("ebnf", it.grammar))

@@ -137,6 +137,25 @@ def test_random_schemas() -> None:
     assert num_evident > 700
 
 
+@pytest.mark.parametrize(
+    ("draft", "reported"),
+    [
+        ("http://json-schema.org/draft-04/schema#", []),
+        ("http://json-schema.org/draft-07/schema#", []),
+        ("https://json-schema.org/draft/2020-12/schema", ["/properties/a/x-note"]),
+    ],
+)
+def test_what_stands_beside_a_reference_is_reported_as_it_is_when_compiled(draft: str, reported: list[str]) -> None:
+    beside = {"$ref": "#/definitions/A", "x-note": 1}
+    definitions = {"A": {"type": "string", "x-own": 1}}
+    schema = {"$schema": draft, "type": "object", "properties": {"a": beside}, "definitions": definitions}
+    assert scan(schema) is not None
+    check(schema, OPTIONS[0], capture_members=True)
+    content = canonical_bytes(schema)
+    assert content is not None
+    assert sorted(found.pointer for found in report_of(content)) == sorted([*reported, "/definitions/A/x-own"])
+
+
 @pytest.mark.skipif(not MASKBENCH.exists(), reason="the corpora are not beside this checkout")
 def test_maskbench() -> None:
     num_evident = 0

@@ -113,7 +113,7 @@ class OneText:
             raise
 
     def _check(self, conj: Conj, depth: int) -> None:
-        """Raises `TooManyError` where the values at a place are known to have no such texts."""
+        """Raise a `TooManyError` where the values at a place are known to have no such texts."""
         if (identity_of(conj), depth) in self._rules.without_text:
             raise TooManyError
 

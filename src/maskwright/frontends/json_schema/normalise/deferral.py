@@ -104,11 +104,11 @@ def report_of(content: bytes) -> tuple[Finding, ...]:
         schema, path = pending.pop()
         if type(schema) is not dict:
             continue
-        target, name = schema.get("$ref"), schema.get("format")
+        target, format_name = schema.get("$ref"), schema.get("format")
         if target is None or has_siblings:
             found += unknown_in(schema, path, schema is root)
-            if name is not None and name not in FORMATS:
-                found.append(unknown_format(name, (path, "format")))
+        if format_name is not None and format_name not in FORMATS:
+            found.append(unknown_format(format_name, (path, "format")))
         inner: list[tuple[Any, Path]] = [(schema.get(name), (path, name)) for name in ("items", "additionalProperties")]
         for keyword in ("anyOf", "oneOf"):
             inner += [(each, ((path, keyword), i)) for i, each in enumerate(schema.get(keyword, ()))]

@@ -13,6 +13,7 @@ from __future__ import annotations
 from difflib import get_close_matches
 from typing import Final
 
+from maskwright.frontends.json_schema.read.look_alikes import bare
 from maskwright.frontends.json_schema.sets.formats import FORMATS
 from maskwright.support.interruption import interrupt_checkpoint
 from maskwright.support.memos import remembered
@@ -31,11 +32,7 @@ _ELSEWHERE: Final = {
 }
 
 
-def _bare(name: str) -> str:
-    return name.replace("-", "").replace("_", "").replace(" ", "").lower()
-
-
-_BY_BARE_NAME: Final = {_bare(name): name for name in sorted(FORMATS)}  # hostname, which comes after host-name
+_BY_BARE_NAME: Final = {bare(name): name for name in sorted(FORMATS)}  # hostname, which comes after host-name
 
 
 @remembered(1024)
@@ -43,8 +40,8 @@ def format_meant_by(name: str) -> str | None:
     """Return what was probably meant by a format that is not known, as a question; None if that is nothing."""
     if len(name) > _MAX_LENGTH or name in _OF_LIBRARIES:
         return None
-    bare = _bare(name)
-    meant = _BY_BARE_NAME.get(bare) or _ELSEWHERE.get(bare)
+    same = bare(name)
+    meant = _BY_BARE_NAME.get(same) or _ELSEWHERE.get(same)
     if meant is None:
         interrupt_checkpoint()
         near = get_close_matches(name.lower(), FORMATS, 1, _CUTOFF)
