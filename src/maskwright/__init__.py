@@ -27,8 +27,8 @@ from typing import Any as _Any
 
 from maskwright.bitmask import allocate_token_bitmask as allocate_token_bitmask
 from maskwright.bitmask import apply_token_bitmask_inplace as apply_token_bitmask_inplace
-from maskwright.compiled_grammar import CompiledGrammar as CompiledGrammar
-from maskwright.compiler import GrammarCompiler as GrammarCompiler
+from maskwright.compiling.compiled_grammar import CompiledGrammar as CompiledGrammar
+from maskwright.compiling.compiler import GrammarCompiler as GrammarCompiler
 from maskwright.errors import ArgumentError as ArgumentError
 from maskwright.errors import BitmaskError as BitmaskError
 from maskwright.errors import EbnfSyntaxError as EbnfSyntaxError
@@ -49,10 +49,10 @@ from maskwright.errors import StructuralTagError as StructuralTagError
 from maskwright.errors import TokenizerError as TokenizerError
 from maskwright.errors import UnsatisfiableError as UnsatisfiableError
 from maskwright.errors import UnsupportedSchemaError as UnsupportedSchemaError
+from maskwright.explaining.grammar_report import GrammarProblem as GrammarProblem
+from maskwright.explaining.grammar_report import GrammarReport as GrammarReport
+from maskwright.explaining.grammar_report import lint as lint
 from maskwright.grammar import Grammar as Grammar
-from maskwright.grammar_report import GrammarProblem as GrammarProblem
-from maskwright.grammar_report import GrammarReport as GrammarReport
-from maskwright.grammar_report import lint as lint
 from maskwright.matcher import BatchGrammarMatcher as BatchGrammarMatcher
 from maskwright.matcher import GrammarMatcher as GrammarMatcher
 from maskwright.report.rejection import Explanation as Explanation

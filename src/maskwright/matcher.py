@@ -23,11 +23,11 @@ from collections.abc import Iterable, Sequence
 from typing import Any, Literal, NamedTuple, NoReturn
 
 from maskwright import _kernel
-from maskwright.compiled_grammar import CompiledGrammar, Precomputed, checked_compiled
+from maskwright.compiling.compiled_grammar import CompiledGrammar, Precomputed, checked_compiled
 from maskwright.errors import LimitError, OptionError, TokenizerError, wrong_argument
-from maskwright.jump_forward import Encode, find_tokens
 from maskwright.report.rejection import Explanation, expected
 from maskwright.support.arguments import as_integer, as_number, as_tuple, instance, refuse_pickling
+from maskwright.tokenizer.jump_forward import Encode, find_tokens
 
 MAX_TOKEN_BUDGET = 10**9
 _MANY_THREADS = 1 << 16  # the kernel knows how many there are

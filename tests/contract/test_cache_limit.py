@@ -11,7 +11,7 @@ import pytest
 
 import maskwright as mw
 from maskwright import _kernel
-from maskwright.compile_cache import CompileCache
+from maskwright.compiling.cache import CompileCache
 from maskwright.support import memos
 
 LIMIT = 1000

@@ -14,7 +14,7 @@ import pytest
 
 import maskwright
 from maskwright import _kernel
-from maskwright.compile_cache import CompileCache, Workers
+from maskwright.compiling.cache import CompileCache, Workers
 from oracle.comparing import mask_of, scaled
 from oracle.vocabularies import BYTES, SMALL
 

@@ -13,8 +13,8 @@ import pytest
 import maskwright
 from maskwright.errors import TokenizerError
 from maskwright.ir import alt, seq, star, text, tokens
-from maskwright.jump_forward import lasting_tokens
 from maskwright.lm import load_embedded_model
+from maskwright.tokenizer.jump_forward import lasting_tokens
 from oracle.comparing import compile_fresh, mask_of, scaled, seeded
 from oracle.grammars import A, B, grammar, random_grammar
 from oracle.model import Language, ModelMatcher

@@ -109,8 +109,8 @@ def test_replaced_tokens_are_taken_back(compiled: mw.CompiledGrammar) -> None:
 
 
 def test_counts_are_bounded(monkeypatch: pytest.MonkeyPatch, compiled: mw.CompiledGrammar) -> None:
-    monkeypatch.setattr("maskwright.grammar_drafts._MAX_PLACES", 50)
-    monkeypatch.setattr("maskwright.grammar_drafts._MAX_GRAMMARS", 3)
+    monkeypatch.setattr("maskwright.outputs.grammar_drafts._MAX_PLACES", 50)
+    monkeypatch.setattr("maskwright.outputs.grammar_drafts._MAX_GRAMMARS", 3)
     drafts = GrammarDrafts()
     for letter in "abcdefgh":
         drafts.learn(compiled, written(letter * 9, "cage", letter * 9))

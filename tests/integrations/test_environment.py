@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from maskwright import OptionError, TokenizerInfo, task_compiler
+from maskwright import OptionError, TokenizerInfo
+from maskwright.compiling import task_compiler
 from maskwright.integrations.environment import CACHE_DIR, compiler_of
 
 INFO = TokenizerInfo.from_vocab(["a", "b"], stop_token_ids=[])

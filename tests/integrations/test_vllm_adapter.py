@@ -11,11 +11,11 @@ import pytest
 
 from maskwright import CompiledGrammar, GrammarCompiler, TokenizerInfo, allocate_token_bitmask
 from maskwright.errors import LimitError, UnsatisfiableError
-from maskwright.grammar_drafts import GrammarDrafts
 from maskwright.integrations.vllm import hooks
 from maskwright.integrations.vllm.backend import LateGrammar, MaskwrightBackend, RequestGrammar, drafts_of, fill_rows
 from maskwright.integrations.vllm.budget import make_matcher, most_tokens
 from maskwright.integrations.vllm.worker import apply_on_cpu
+from maskwright.outputs.grammar_drafts import GrammarDrafts
 
 STOP = 5
 INFO = TokenizerInfo.from_vocab(

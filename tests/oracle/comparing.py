@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 import maskwright
-from maskwright.compiled_grammar import DEFAULT_GRAMMAR_BYTES
+from maskwright.compiling.compiled_grammar import DEFAULT_GRAMMAR_BYTES
 from maskwright.ir import GrammarIR
 from oracle.model import Language, ModelMatcher
 from oracle.vocabularies import Vocab

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from maskwright.emptiness import admits_nothing
 from maskwright.frontends.ebnf import ebnf_to_ir
 from maskwright.ir import GrammarIR, Rule, literal, never, ref, seq, span, subgrammar, tokens
+from maskwright.ir.emptiness import admits_nothing
 
 ROOT = ref(0)
 

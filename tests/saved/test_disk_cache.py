@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from maskwright import OptionError
-from maskwright.disk_cache import DiskCache, code_digest
+from maskwright.compiling.disk_cache import DiskCache, code_digest
 
 KEYS = [f"{i:064x}" for i in range(40)]
 LIMIT = 10_000
@@ -180,7 +180,7 @@ def test_threads(cache: DiskCache, folder: Path) -> None:
 
 PROGRAM = """
 import sys
-from maskwright.disk_cache import DiskCache
+from maskwright.compiling.disk_cache import DiskCache
 cache, number = DiskCache(sys.argv[1], 10_000), int(sys.argv[2])
 print("ready", flush=True)
 i = 0
@@ -217,6 +217,6 @@ def test_processes_of_which_one_is_killed(folder: Path) -> None:
 
 
 def test_the_digest_of_the_code_is_the_same_in_every_process() -> None:
-    program = "from maskwright.disk_cache import code_digest; print(code_digest().hex())"
+    program = "from maskwright.compiling.disk_cache import code_digest; print(code_digest().hex())"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=True)
     assert done.stdout.strip() == code_digest().hex()

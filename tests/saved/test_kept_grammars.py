@@ -16,8 +16,9 @@ from saved_bytes import INFO, TOKENS, masks, sealed
 from test_grammars import REGISTRY, SCHEMA_TEXTS, SCHEMAS, TAG, TOOLS
 
 import maskwright as mw
-from maskwright import disk_cache, structural_tag, task_compiler
-from maskwright.kept_grammars import KeptGrammars
+from maskwright import structural_tag
+from maskwright.compiling import disk_cache, task_compiler
+from maskwright.compiling.kept_grammars import KeptGrammars
 
 Compile = Callable[[mw.GrammarCompiler], mw.CompiledGrammar]
 
@@ -127,7 +128,7 @@ def test_whatever_matters_is_in_the_key(monkeypatch: pytest.MonkeyPatch, folder:
         mw.TokenizerInfo(tuple(TOKENS[::-1]), len(TOKENS), (), (1,)),
     ]
     assert len({key(structures[0], info) for info in (INFO, *others)}) == 3
-    monkeypatch.setattr("maskwright.kept_grammars.code_digest", lambda: b"another front-end")
+    monkeypatch.setattr("maskwright.compiling.kept_grammars.code_digest", lambda: b"another front-end")
     assert key(structures[0]) not in keys
 
 

@@ -25,7 +25,7 @@ def compile_file(file: bytes) -> str | None:
 
 
 class Vocabulary:
-    """Stands for that of emptiness.py."""
+    """Stands for that of ir/emptiness.py."""
 
     def __init__(self, token_bytes: object, special: object, stops: object, vocab_size: int) -> None: ...
 

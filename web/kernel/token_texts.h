@@ -1,4 +1,4 @@
-// Which tokens a grammar file names, as src/maskwright/token_sets.py finds them where there is Python.
+// Which tokens a grammar file names, as src/maskwright/tokenizer/token_sets.py finds them where there is Python.
 // Tested by web/tests/grammar_files.test.js.
 #pragma once
 

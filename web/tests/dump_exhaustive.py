@@ -27,7 +27,7 @@ from maskwright import (  # noqa: E402
     GrammarMatcher,
     allocate_token_bitmask,
 )
-from maskwright.compiled_grammar import DEFAULT_GRAMMAR_BYTES  # noqa: E402
+from maskwright.compiling.compiled_grammar import DEFAULT_GRAMMAR_BYTES  # noqa: E402
 from maskwright.errors import MaskwrightError  # noqa: E402
 from maskwright.ir import GrammarIR  # noqa: E402
 from maskwright.ir.portable import to_bytes  # noqa: E402

@@ -18,7 +18,8 @@
 
 namespace maskwright {
 
-// A rule whose body the tokenizer supplies (src/maskwright/token_sets.py): tokens by name and by ids, or all but those.
+// A rule whose body the tokenizer supplies (src/maskwright/tokenizer/token_sets.py): tokens by name and by ids, or all
+// but those.
 struct NamedTokens {
   uint32_t rule;
   bool negated;

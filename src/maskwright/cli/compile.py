@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Any
 
 from maskwright import Grammar, TokenizerInfo
-from maskwright.emptiness import admits_nothing
 from maskwright.errors import MaskwrightError
+from maskwright.ir.emptiness import admits_nothing
 from maskwright.ir.portable import to_bytes
 from maskwright.report.unproductive import why_nothing
 

@@ -34,13 +34,13 @@ if _TYPE_CHECKING:
     from maskwright.engine.requests import SamplingParams as SamplingParams
     from maskwright.engine.speculation import prompt_lookup as prompt_lookup
     from maskwright.engine.vllm_client import VllmEngine as VllmEngine
-    from maskwright.grammar_drafts import GrammarDrafts as GrammarDrafts
+    from maskwright.outputs.grammar_drafts import GrammarDrafts as GrammarDrafts
 
 _HOMES = {  # from here
     **dict.fromkeys(("Completion", "Engine", "EngineStats", "Handle", "complete", "generate"), "interface"),
     **dict.fromkeys(("FinishReason", "Output", "Timing", "TokenLogprobs", "Usage"), "outputs"),
     **dict.fromkeys(("Request", "SamplingParams"), "requests"),
-    "GrammarDrafts": ".grammar_drafts",  # above: the integrations use it as well
+    "GrammarDrafts": ".outputs.grammar_drafts",  # above: the integrations use it as well
     "LocalEngine": "local",
     "VllmEngine": "vllm_client",
     "load_engine": "loading",

@@ -4,9 +4,9 @@
     forced          me": "
     tokens          {"  name  ":  ` "`        `na` is replaced, as the tokenizer writes `name` as one token
 
-The tokens of forced text that stay whatever follows come from `maskwright.jump_forward`. What was sampled right before
-is cut together with it: where the tokenizer would have written the two otherwise, the last tokens are replaced, and
-the model's cache is cut back to there. The bytes of the output are the same.
+The tokens of forced text that stay whatever follows come from `maskwright.tokenizer.jump_forward`. What was sampled
+right before is cut together with it: where the tokenizer would have written the two otherwise, the last tokens are
+replaced, and the model's cache is cut back to there. The bytes of the output are the same.
 
 Invariants: the matcher has accepted exactly the tokens of the output. Forced text never adds to the prompt's tokens.
 Cost: a few µs where nothing is forced, as no mask is asked for: the next one is computed beside the model. A new forced
@@ -21,9 +21,9 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from maskwright.errors import TokenizerError
-from maskwright.jump_forward import ForcedTokens
 from maskwright.matcher import GrammarMatcher
 from maskwright.tokenizer import TokenizerInfo
+from maskwright.tokenizer.jump_forward import ForcedTokens
 
 _MAX_REPLACED = 4
 _MAX_INSERTED = 1024

@@ -17,7 +17,7 @@ from collections.abc import Mapping, Sequence
 from concurrent.futures import CancelledError, Future
 from typing import TYPE_CHECKING, Any
 
-from maskwright.compiled_grammar import CompiledGrammar, checked_compiled
+from maskwright.compiling.compiled_grammar import CompiledGrammar, checked_compiled
 from maskwright.engine.interface import EngineStats, Handle, OnOutput
 from maskwright.engine.loop import DecodingLoop
 from maskwright.engine.models import CausalModel

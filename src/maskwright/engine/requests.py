@@ -16,9 +16,9 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, TypeAlias
 
-from maskwright.compiled_grammar import CompiledGrammar, checked_compiled
+from maskwright.compiling.compiled_grammar import CompiledGrammar, checked_compiled
 from maskwright.errors import LimitError, OptionError, TokenizerError, wrong_argument
-from maskwright.grammar_drafts import GrammarDrafts
+from maskwright.outputs.grammar_drafts import GrammarDrafts
 from maskwright.support.arguments import as_integer, as_number, as_tuple, instance
 
 Propose: TypeAlias = Callable[[Sequence[int]], Sequence[int]]

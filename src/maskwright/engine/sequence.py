@@ -20,8 +20,8 @@ from maskwright.engine.sampling import Chooser, Logits
 from maskwright.engine.text import OutputText
 from maskwright.errors import MatcherError
 from maskwright.events import EventReader
-from maskwright.grammar_drafts import OutputReader
 from maskwright.matcher import GrammarMatcher
+from maskwright.outputs.grammar_drafts import OutputReader
 from maskwright.tokenizer import TokenizerInfo
 
 if TYPE_CHECKING:

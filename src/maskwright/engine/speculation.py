@@ -19,8 +19,8 @@ from collections.abc import Sequence as Several
 from maskwright.engine.requests import Propose
 from maskwright.engine.sequence import Sequence
 from maskwright.errors import OptionError
-from maskwright.grammar_drafts import GrammarDrafts
 from maskwright.matcher import GrammarMatcher
+from maskwright.outputs.grammar_drafts import GrammarDrafts
 from maskwright.support.arguments import as_integer
 
 

@@ -18,7 +18,7 @@ from collections.abc import Sequence
 
 from maskwright import CompiledGrammar, TokenizerInfo
 from maskwright.errors import TokenizerError
-from maskwright.grammar_drafts import GrammarDrafts
+from maskwright.outputs.grammar_drafts import GrammarDrafts
 
 
 class OutputDrafter:

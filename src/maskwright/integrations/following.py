@@ -21,7 +21,7 @@ import numpy as np
 import numpy.typing as npt
 
 from maskwright import CompiledGrammar, GrammarMatcher, TokenizerInfo, allocate_token_bitmask
-from maskwright.compiled_grammar import checked_compiled
+from maskwright.compiling.compiled_grammar import checked_compiled
 from maskwright.errors import BitmaskError, MatcherError, TokenizerError
 from maskwright.integrations.budgets import matcher_within
 

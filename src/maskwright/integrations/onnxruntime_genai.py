@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from maskwright import BatchGrammarMatcher, CompiledGrammar, allocate_token_bitmask, apply_token_bitmask_inplace
-from maskwright.compiled_grammar import checked_compiled
+from maskwright.compiling.compiled_grammar import checked_compiled
 from maskwright.errors import BitmaskError, MatcherError, OptionError, wrong_argument
 from maskwright.integrations.budgets import matcher_within
 from maskwright.integrations.following import check_choices, check_width

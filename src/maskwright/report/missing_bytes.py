@@ -12,7 +12,6 @@ Tested by tests/report/test_missing_bytes.py.
 
 from __future__ import annotations
 
-from maskwright.emptiness import admits_nothing
 from maskwright.errors import LimitError, UnsatisfiableError
 from maskwright.ir import (
     OP_LITERAL,
@@ -26,6 +25,7 @@ from maskwright.ir import (
     postorder,
     spelled_out,
 )
+from maskwright.ir.emptiness import admits_nothing
 from maskwright.tokenizer import TokenizerInfo
 
 _MOST_NAMED = 8

@@ -129,9 +129,9 @@ def check(schema: Any, **options: Unpack[JsonSchemaKeywords]) -> SchemaReport:
     >>> [k.suggestion for k in check({"minLenght": 3}).keywords]
     ["did you mean 'minLength'?"]
     """
-    from maskwright.emptiness import admits_nothing
     from maskwright.frontends.json_schema import read_options, schema_to_ir, why_unsatisfiable
     from maskwright.frontends.json_schema.read.documents import read_schema
+    from maskwright.ir.emptiness import admits_nothing
 
     chosen = read_options(options)
     findings: list[Finding] = []

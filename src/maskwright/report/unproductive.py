@@ -12,9 +12,9 @@ Tested by tests/report/test_unproductive.py.
 
 from __future__ import annotations
 
-from maskwright.emptiness import admits_nothing
 from maskwright.errors import MaskwrightError, Span, UnsatisfiableError
 from maskwright.ir import OP_AND, OP_NEVER, GrammarIR, postorder, references
+from maskwright.ir.emptiness import admits_nothing
 from maskwright.report.sources import Source, rule_places
 
 _MOST_ASKED = 64

@@ -21,7 +21,7 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 
 from maskwright.bitmask import allocate_token_bitmask
-from maskwright.compiled_grammar import CompiledGrammar, checked_compiled
+from maskwright.compiling.compiled_grammar import CompiledGrammar, checked_compiled
 from maskwright.engine.models import CausalModel
 from maskwright.errors import LimitError, OptionError, UnsatisfiableError, wrong_argument
 from maskwright.matcher import GrammarMatcher

@@ -21,7 +21,7 @@ from maskwright.show.markup import Markup, cut, element, joined, visible, with_c
 from maskwright.show.trace import MOST_EXPLAINED, MOST_TOKENS, Step, Trace
 
 if TYPE_CHECKING:
-    from maskwright.compiled_grammar import CompiledGrammar
+    from maskwright.compiling.compiled_grammar import CompiledGrammar
 
 _MOST_TEXT = 100_000  # characters of the grammar in EBNF
 _MOST_CAPTURES = 200

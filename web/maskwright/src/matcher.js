@@ -490,7 +490,7 @@ const PROBES = ["a", "A", "1", " ", " a", "\n", '"', "'s", ".", "é", "日"];
 const ANCHOR = "\n";
 
 /**
- * As src/maskwright/jump_forward.py does, which says why.
+ * As src/maskwright/tokenizer/jump_forward.py does, which says why.
  * @param {GrammarMatcher} matcher
  * @param {((text: string) => Iterable<number>) | undefined} given
  */

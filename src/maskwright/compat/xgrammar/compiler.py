@@ -3,7 +3,7 @@
     compiler = GrammarCompiler(TokenizerInfo.from_huggingface(tokenizer))
     compiled = compiler.compile_json_schema(schema)
 
-Compiling does no work over the vocabulary, and what was compiled is shared: see maskwright.compiler.
+Compiling does no work over the vocabulary, and what was compiled is shared: see maskwright.compiling.compiler.
 Tested by tests/compat/test_xgrammar_objects.py.
 """
 
@@ -24,8 +24,8 @@ from maskwright.compat.xgrammar.grammar import (
 from maskwright.compat.xgrammar.reading import REGEX_FLAGS, TAG_OPTIONS, schema_data, schema_options, schema_text
 from maskwright.compat.xgrammar.serialization import dumped, field, loaded
 from maskwright.compat.xgrammar.tokenizer_info import TokenizerInfo, checked_info
-from maskwright.compiled_grammar import CompiledGrammar as _Compiled
-from maskwright.compiler import GrammarCompiler as _Compiler
+from maskwright.compiling.compiled_grammar import CompiledGrammar as _Compiled
+from maskwright.compiling.compiler import GrammarCompiler as _Compiler
 from maskwright.errors import OptionError
 from maskwright.support.arguments import as_integer
 

@@ -143,8 +143,8 @@ def why_unsatisfiable(schema: Any, options: JsonSchemaOptions = DEFAULTS) -> Uns
         schema: As for `schema_to_ir`, which may have made a grammar of it that turned out to admit nothing.
         options: Likewise.
     """
-    from maskwright.emptiness import admits_nothing
     from maskwright.frontends.json_schema.report.contradiction import contradiction, described, pointer, way_out
+    from maskwright.ir.emptiness import admits_nothing
 
     schema = read_schema(schema)
     options = layout_options(schema, options)

@@ -5,7 +5,7 @@
     TokenSet(names=(), id_ranges=((1, 1), (3, 5)), negated=False)
 
 A name is the whole text of the token, brackets included, and is looked up when a tokenizer is known.
-Tested by tests/test_token_sets.py.
+Tested by tests/tokenizer/test_token_sets.py.
 """
 
 from __future__ import annotations

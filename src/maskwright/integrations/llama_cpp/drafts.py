@@ -22,9 +22,9 @@ import numpy.typing as npt
 from llama_cpp.llama_speculative import LlamaDraftModel
 
 from maskwright.errors import wrong_argument
-from maskwright.grammar_drafts import GrammarDrafts
 from maskwright.integrations.drafting import OutputDrafter
 from maskwright.integrations.following import OutputFollower
+from maskwright.outputs.grammar_drafts import GrammarDrafts
 
 TokenIds = npt.NDArray[np.intc]
 

@@ -22,10 +22,10 @@ from collections.abc import Callable
 import mlx.core as mx
 
 from maskwright import CompiledGrammar
-from maskwright.compiled_grammar import checked_compiled
+from maskwright.compiling.compiled_grammar import checked_compiled
 from maskwright.errors import wrong_argument
-from maskwright.grammar_drafts import GrammarDrafts
 from maskwright.integrations.drafting import OutputDrafter
+from maskwright.outputs.grammar_drafts import GrammarDrafts
 
 _SURE = 100.0  # a logit beside zeros, at any usual temperature
 

@@ -27,8 +27,8 @@ import numpy as np
 import numpy.typing as npt
 from sglang.srt.plugins.hook_registry import HookRegistry, HookType
 
-from maskwright.grammar_drafts import GrammarDrafts
 from maskwright.integrations.sglang.grammar import MaskwrightGrammar
+from maskwright.outputs.grammar_drafts import GrammarDrafts
 
 _SLOT = "sglang.srt.speculative.ngram_worker.NGRAMWorker._prepare_draft_tokens"
 

@@ -27,9 +27,9 @@ from maskwright import (
 )
 from maskwright.bitmask.only import allow_only
 from maskwright.errors import LimitError, MaskwrightError, MatcherError
-from maskwright.grammar_drafts import GrammarDrafts
 from maskwright.integrations.budgets import budget_called, matcher_within
 from maskwright.integrations.drafting import OutputDrafter
+from maskwright.outputs.grammar_drafts import GrammarDrafts
 
 
 class GenerationError(MatcherError, ValueError):

@@ -2,15 +2,15 @@
 
 `processor` holds `GrammarLogitsProcessor`, for `model.generate`, and `rows` what it knows of each row. `pipeline` holds
 `generate`, which is `maskwright.generate`: it reads the `prompts`, looks at the model (`model_facts`), and makes
-objects of what comes out (`maskwright.output_types`, `maskwright.tool_outputs`). `continuous` has `add_grammars`, for
-continuous batching; `masks` is what both processors share. `streaming` has `stream`, which yields values as they grow.
-`drafts` has `with_drafts`, for assisted generation with drafts from the grammar.
+objects of what comes out (`maskwright.outputs`). `continuous` has `add_grammars`, for continuous batching; `masks` is
+what both processors share. `streaming` has `stream`, which yields values as they grow. `drafts` has `with_drafts`, for
+assisted generation with drafts from the grammar.
 """
 
 from __future__ import annotations
 
+from maskwright.outputs.tool_outputs import ToolCall as ToolCall
 from maskwright.support.packages import needed_by
-from maskwright.tool_outputs import ToolCall as ToolCall
 
 with needed_by("maskwright.integrations.transformers", torch="torch", transformers="transformers"):
     from maskwright.integrations.transformers.continuous import add_grammars as add_grammars

@@ -30,9 +30,9 @@ from transformers.generation.candidate_generator import CandidateGenerator
 
 from maskwright import CompiledGrammar
 from maskwright.errors import OptionError, wrong_argument
-from maskwright.grammar_drafts import GrammarDrafts
 from maskwright.integrations.drafting import OutputDrafter
 from maskwright.integrations.transformers.processor import GrammarLogitsProcessor
+from maskwright.outputs.grammar_drafts import GrammarDrafts
 
 
 def with_drafts(model: Any, drafts: GrammarDrafts) -> Any:

@@ -27,9 +27,9 @@ from maskwright.frontends.json_schema import JsonSchemaKeywords
 from maskwright.integrations.transformers.model_facts import Facts, facts_of
 from maskwright.integrations.transformers.processor import GrammarLogitsProcessor
 from maskwright.integrations.transformers.prompts import Prompts, encode, padded, read_prompts
-from maskwright.output_types import output_type_of
+from maskwright.outputs.output_types import output_type_of
+from maskwright.outputs.tool_outputs import ToolOutput
 from maskwright.support.arguments import as_integer
-from maskwright.tool_outputs import ToolOutput
 
 _MOST_COMPILERS = 4
 _OURS: Mapping[str, str] = {  # options of `generate` that would not do what they say

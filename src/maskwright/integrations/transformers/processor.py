@@ -33,7 +33,7 @@ from maskwright import (
     TokenizerInfo,
     allocate_token_bitmask,
 )
-from maskwright.compiled_grammar import checked_compiled
+from maskwright.compiling.compiled_grammar import checked_compiled
 from maskwright.errors import BitmaskError, MatcherError, OptionError, wrong_argument
 from maskwright.integrations.budgets import budget_called, matcher_within
 from maskwright.integrations.following import check_spelling

@@ -19,10 +19,10 @@ from typing import Any
 from maskwright import BatchGrammarMatcher, CompiledGrammar, GrammarMatcher, allocate_token_bitmask
 from maskwright.bitmask.only import allow_only
 from maskwright.errors import LimitError, MaskwrightError, UnsatisfiableError
-from maskwright.grammar_drafts import GrammarDrafts
 from maskwright.integrations.drafting import OutputDrafter
 from maskwright.integrations.vllm.budget import make_matcher, most_tokens
 from maskwright.integrations.vllm.requests import compile_structure, compiler_for
+from maskwright.outputs.grammar_drafts import GrammarDrafts
 
 _logger = logging.getLogger("vllm.maskwright")
 

@@ -20,8 +20,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from maskwright import CompiledGrammar, Grammar, GrammarCompiler, TokenizerInfo, openai_shapes
 from maskwright._kernel import canonical_bytes
-from maskwright.compile_cache import Workers
-from maskwright.compiler import compiled_cache
+from maskwright.compiling.cache import Workers
+from maskwright.compiling.compiler import compiled_cache
 from maskwright.errors import MaskwrightError
 from maskwright.inputs.request_fields import READ, READ_OF_RESPONSES
 from maskwright.serve.errors import ApiError, api_error, invalid

@@ -14,13 +14,13 @@ from string import ascii_letters
 from typing import Any, Final, NamedTuple, cast
 
 from maskwright._kernel import from_canonical_bytes
-from maskwright.emptiness import admits_nothing
 from maskwright.errors import StructuralTagError, UnsatisfiableError
 from maskwright.frontends.json_schema import Finding, JsonSchemaOptions, schema_to_ir, why_unsatisfiable
 from maskwright.frontends.json_schema.emit.layout import layout_of
 from maskwright.frontends.json_schema.normalise.deferral import Deferral, deferral_of, report_of
 from maskwright.frontends.json_schema.read.guidance import layout_options
 from maskwright.ir import Expr, GrammarIR, Promised, deferred_subgrammar, subgrammar
+from maskwright.ir.emptiness import admits_nothing
 from maskwright.structural_tag.formats.classes import JSONSchemaFormat
 from maskwright.structural_tag.formats.kept import KEPT
 from maskwright.structural_tag.formats.xml_styles import SpelledStyle, spelled_style

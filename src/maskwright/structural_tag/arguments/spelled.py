@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from maskwright.emptiness import admits_nothing
 from maskwright.errors import MaskwrightError, UnsatisfiableError
 from maskwright.frontends.json_schema import Finding, JsonSchemaOptions, normalised, schema_to_ir, why_unsatisfiable
 from maskwright.frontends.json_schema.emit.emitter import Emitter
@@ -19,6 +18,7 @@ from maskwright.frontends.json_schema.normalise.normaliser import Normaliser
 from maskwright.frontends.json_schema.read.documents import read_schema
 from maskwright.frontends.json_schema.read.guidance import layout_options
 from maskwright.ir import OP_NEVER, GrammarIR
+from maskwright.ir.emptiness import admits_nothing
 from maskwright.structural_tag.arguments.python_calls import PythonWriter
 from maskwright.structural_tag.arguments.xml import Writer
 from maskwright.structural_tag.formats.xml_styles import SpelledStyle

@@ -17,7 +17,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, Final, cast
 
-from maskwright.emptiness import admits_nothing
 from maskwright.errors import GrammarError, LimitError, SchemaError, StructuralTagError
 from maskwright.frontends.json_schema import Finding
 from maskwright.frontends.texts import ANY_TEXT
@@ -35,6 +34,7 @@ from maskwright.ir import (
     star,
     subgrammar,
 )
+from maskwright.ir.emptiness import admits_nothing
 from maskwright.report.sources import Source
 from maskwright.report.unproductive import why_nothing
 from maskwright.structural_tag.arguments.snippets import arguments

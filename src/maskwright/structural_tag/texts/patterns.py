@@ -13,7 +13,6 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import Final, NamedTuple
 
-from maskwright.emptiness import admits_nothing
 from maskwright.errors import LimitError
 from maskwright.frontends.texts import text_without
 from maskwright.ir import (
@@ -34,6 +33,7 @@ from maskwright.ir import (
     postorder,
     seq,
 )
+from maskwright.ir.emptiness import admits_nothing
 
 _MAX_KEPT: Final = 64
 _MAX_KEPT_LENGTH: Final = 2_000  # of a pattern

@@ -12,11 +12,11 @@ import pytest
 
 from corpora import MASKBENCH
 from maskwright._kernel import canonical_bytes
-from maskwright.emptiness import admits_nothing
 from maskwright.frontends.json_schema import Finding, JsonSchemaOptions, schema_to_ir
 from maskwright.frontends.json_schema.normalise.deferral import Deferral, deferral_of, report_of
 from maskwright.frontends.json_schema.sets.formats import FORMATS
 from maskwright.ir import OP_CALL, OP_GUARD, OP_LITERAL, OP_SEQ, OP_SPAN, OP_TOKENS
+from maskwright.ir.emptiness import admits_nothing
 from maskwright.ir.subgrammars import spelled_out
 from maskwright.ir.walks import postorder
 

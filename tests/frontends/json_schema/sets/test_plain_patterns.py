@@ -6,9 +6,9 @@ import re
 
 import pytest
 
-from maskwright.emptiness import admits_nothing
 from maskwright.frontends.json_schema import schema_to_ir
 from maskwright.frontends.json_schema.sets.plain_patterns import length_of_match, witness
+from maskwright.ir.emptiness import admits_nothing
 
 PLAIN = [
     "^[A-Z]{3}$",

@@ -13,8 +13,8 @@ from functools import cached_property
 
 from maskwright import _kernel
 from maskwright.errors import LimitError
+from maskwright.explaining.origins import Origins, origins_of
 from maskwright.grammar import Grammar
-from maskwright.origins import Origins, origins_of
 from maskwright.report.continuation import Continuation, find_continuation
 from maskwright.report.rejection import NOWHERE, Explanation, Origin, Reason, Rejection, expected, place_of
 from maskwright.tokenizer import TokenizerInfo

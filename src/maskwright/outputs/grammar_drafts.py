@@ -21,11 +21,11 @@ from collections import OrderedDict
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from maskwright.compiled_grammar import CompiledGrammar, checked_compiled
+from maskwright.compiling.compiled_grammar import CompiledGrammar, checked_compiled
 from maskwright.errors import OptionError
-from maskwright.jump_forward import ForcedTokens
 from maskwright.matcher import GrammarMatcher
 from maskwright.support.arguments import as_integer, as_number
+from maskwright.tokenizer.jump_forward import ForcedTokens
 
 _MAX_GRAMMARS = 64
 _MAX_PLACES = 50_000  # of one grammar

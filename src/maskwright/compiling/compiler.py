@@ -4,7 +4,7 @@
     grammar = compiler.compile_json_schema({"type": "object", "properties": {"name": {"type": "string"}}})
 
 Compiling does no vocabulary-sized work: automata and masks are built as the matchers need them, and shared by structure
-between all grammars of one tokenizer. A structure becomes a task (compile_tasks.py), which is known (compile_cache.py:
+between all grammars of one tokenizer. A structure becomes a task (tasks.py), which is known (cache.py:
 the least recently used go first, and what several threads ask for at the same time is compiled once) or else compiled
 (task_compiler.py).
 Tested by tests/contract.
@@ -17,23 +17,23 @@ from collections.abc import Iterable, Mapping
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
-from maskwright import compile_tasks as tasks
-from maskwright.compile_cache import CompileCache, CompileFuture, Workers
-from maskwright.compiled_grammar import DEFAULT_GRAMMAR_BYTES, CompiledGrammar
+from maskwright.compiling import tasks
+from maskwright.compiling.cache import CompileCache, CompileFuture, Workers
+from maskwright.compiling.compiled_grammar import DEFAULT_GRAMMAR_BYTES, CompiledGrammar
+from maskwright.compiling.task_compiler import TaskCompiler
 from maskwright.errors import wrong_argument
 from maskwright.grammar import Grammar
 from maskwright.inputs.option_signatures import takes_schema_options
 from maskwright.support import memos
 from maskwright.support.arguments import as_integer, refuse_pickling
 from maskwright.support.interruption import interrupt_checkpoint
-from maskwright.task_compiler import TaskCompiler
 from maskwright.tokenizer import TokenizerInfo, info_of
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
+    from maskwright.compiling.kept_grammars import KeptGrammars
     from maskwright.frontends.json_schema import JsonSchemaKeywords
-    from maskwright.kept_grammars import KeptGrammars
     from maskwright.structural_tag import StructuralTag
 
 _DEFAULT_CACHE_BYTES = 256 << 20
@@ -247,6 +247,6 @@ def _kept_in(directory: str | os.PathLike[str] | None, limit_bytes: int, info: T
         return None
     if not isinstance(directory, str | os.PathLike):
         raise wrong_argument("cache_dir", directory, "a path")
-    from maskwright.kept_grammars import KeptGrammars
+    from maskwright.compiling.kept_grammars import KeptGrammars
 
     return KeptGrammars(directory, limit_bytes, info)

@@ -11,7 +11,7 @@ import pytest
 from labels import label
 from maskwright import GrammarCompiler, GrammarMatcher, TokenizerInfo
 from maskwright.errors import OptionError, RequestError, SchemaError
-from maskwright.tool_outputs import ToolCall, ToolOutput
+from maskwright.outputs.tool_outputs import ToolCall, ToolOutput
 
 pytest.importorskip("pydantic", reason="an optional dependency")
 

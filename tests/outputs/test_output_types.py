@@ -13,7 +13,7 @@ import pytest
 from labels import label
 from maskwright import Grammar, GrammarCompiler, GrammarMatcher, TokenizerInfo
 from maskwright.errors import ArgumentError, OptionError, RegexSyntaxError, RequestError, SchemaError
-from maskwright.output_types import output_type_of
+from maskwright.outputs.output_types import output_type_of
 
 pydantic = pytest.importorskip("pydantic", reason="an optional dependency")
 

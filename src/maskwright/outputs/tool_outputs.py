@@ -6,7 +6,7 @@
 
 A tool is a function with annotated parameters, a class that pydantic knows, or an OpenAI tool. Arguments are those of
 its kind: a dict of typed values for a function, an instance for a class, a dict for an OpenAI tool.
-Tested by tests/test_tool_outputs.py.
+Tested by tests/outputs/test_tool_outputs.py.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple, get_type_hints
 
-from maskwright.compiled_grammar import CompiledGrammar
-from maskwright.compiler import GrammarCompiler
+from maskwright.compiling.compiled_grammar import CompiledGrammar
+from maskwright.compiling.compiler import GrammarCompiler
 from maskwright.errors import OptionError, RequestError
 from maskwright.events import CallDone, EventReader
 from maskwright.inputs.schema_inputs import tool_of

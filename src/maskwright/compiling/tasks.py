@@ -16,7 +16,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from maskwright import _kernel
-from maskwright.compiled_grammar import CompiledGrammar
+from maskwright.compiling.compiled_grammar import CompiledGrammar
 from maskwright.errors import MaskwrightError, UnsatisfiableError, wrong_argument
 from maskwright.frontends.warnings.schema_warnings import warn_of
 from maskwright.grammar import Grammar, by_name, checked_choices

@@ -8,7 +8,7 @@ from maskwright import Grammar, GrammarCompiler, GrammarError, GrammarMatcher, T
 from maskwright.errors import LarkSyntaxError, Span
 from maskwright.frontends.notation.token_literals import token_set
 from maskwright.ir import TokenSet
-from maskwright.token_sets import token_ids
+from maskwright.tokenizer.token_sets import token_ids
 
 INFO = TokenizerInfo.from_vocab(
     ["a", "b", "<|x|>", "", "a", "<|y|>", "</s>"], special_token_ids=[2, 5, 6], stop_token_ids=[6], vocab_size=8

@@ -13,7 +13,7 @@
     re.Pattern, Grammar, CompiledGrammar                          the text
     a dict or bool                                                JSON of that schema, an OpenAI `response_format`
                                                                   or a structural tag
-Tools are in tool_outputs.py. Tested by tests/test_output_types.py.
+Tools are in tool_outputs.py. Tested by tests/outputs/test_output_types.py.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any, Literal, NamedTuple, get_args, get_origin
 
-from maskwright.compiled_grammar import CompiledGrammar
-from maskwright.compiler import GrammarCompiler
+from maskwright.compiling.compiled_grammar import CompiledGrammar
+from maskwright.compiling.compiler import GrammarCompiler
 from maskwright.errors import ArgumentError, OptionError, wrong_argument
 from maskwright.grammar import Grammar
 from maskwright.inputs.schema_inputs import meaning_of, schema_of

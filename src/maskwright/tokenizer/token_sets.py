@@ -7,7 +7,7 @@
 A name is the whole text of a token, special or not; two tokens with one text are both meant. A negated set ranges over
 the tokens that can stand in an output: all with a text or a name, but the stop tokens. Where a matcher has other stop
 tokens, it leaves these out as well (cpp/kernel/engine/matcher.h).
-Tested by tests/test_token_sets.py.
+Tested by tests/tokenizer/test_token_sets.py.
 """
 
 from __future__ import annotations

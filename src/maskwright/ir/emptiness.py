@@ -13,7 +13,6 @@ from functools import cache
 from maskwright import _kernel
 from maskwright.errors import UnsatisfiableError
 from maskwright.ir import ANY_BYTE, OP_SPAN, OP_TOKENS, Expr, GrammarIR, Rule, postorder, spelled_out
-from maskwright.tokenizer import TokenizerInfo
 
 _MEMORY_BYTES = 1 << 20
 _MANY_IDS = 1 << 20
@@ -21,10 +20,9 @@ _OF_TOKENS = frozenset((OP_TOKENS, OP_SPAN))
 
 
 @cache
-def _bytes() -> TokenizerInfo:
+def _bytes() -> _kernel.Vocabulary:
     """Every byte is a token, and every id that tokenizers have is in it, so that named tokens are seldom replaced."""
-    tokens = [*(bytes((byte,)) for byte in range(256)), b""]
-    return TokenizerInfo.from_vocab(tokens, stop_token_ids=[256], vocab_size=_MANY_IDS)
+    return _kernel.Vocabulary([*(bytes((byte,)) for byte in range(256)), b""], [], [256], _MANY_IDS)
 
 
 def admits_nothing(grammar: GrammarIR) -> bool:
@@ -38,7 +36,7 @@ def admits_nothing(grammar: GrammarIR) -> bool:
 
 def _admits_nothing(grammar: GrammarIR) -> bool:
     try:
-        _kernel.compile(_bytes().kernel_vocabulary, grammar.rules, grammar.root, _MEMORY_BYTES)
+        _kernel.compile(_bytes(), grammar.rules, grammar.root, _MEMORY_BYTES)
     except UnsatisfiableError:
         return True
     return False

@@ -22,8 +22,8 @@ from collections.abc import Callable, Hashable
 from dataclasses import fields, is_dataclass, replace
 from typing import Any, TypeVar
 
-from maskwright.compile_cache import renew_in_child
-from maskwright.disk_cache import DiskCache, code_digest
+from maskwright.compiling.cache import renew_in_child
+from maskwright.compiling.disk_cache import DiskCache, code_digest
 from maskwright.errors import MaskwrightError
 from maskwright.ir import GrammarIR
 from maskwright.ir.portable import VERSION

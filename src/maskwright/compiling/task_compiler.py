@@ -16,9 +16,9 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from maskwright.compile_cache import Workers
-from maskwright.compile_tasks import Task
-from maskwright.compiled_grammar import CompiledGrammar, has_captures
+from maskwright.compiling.cache import Workers
+from maskwright.compiling.compiled_grammar import CompiledGrammar, has_captures
+from maskwright.compiling.tasks import Task
 from maskwright.errors import GrammarError, Span, UnsatisfiableError
 from maskwright.frontends.regex.refused import without_slashes
 from maskwright.frontends.warnings.issuing import issue
@@ -28,11 +28,11 @@ from maskwright.ir import GrammarIR, TokenSet, has_deferred, spelled_out
 from maskwright.report.sources import Source
 from maskwright.support.interruption import compiling
 from maskwright.support.untracked import untrack
-from maskwright.token_sets import token_ids
 from maskwright.tokenizer import TokenizerInfo
+from maskwright.tokenizer.token_sets import token_ids
 
 if TYPE_CHECKING:
-    from maskwright.kept_grammars import KeptGrammars
+    from maskwright.compiling.kept_grammars import KeptGrammars
     from maskwright.saved_grammars import Notes
 
 # To read a grammar takes a third of the time of compiling it, and some tenths of a millisecond.
@@ -124,7 +124,7 @@ class TaskCompiler:
 
 def _why_nothing(grammar: Grammar) -> UnsatisfiableError | None:
     """The error that names a rule of a text in EBNF or Lark which admits nothing, whatever the budgets of tokens."""
-    from maskwright.emptiness import admits_nothing
+    from maskwright.ir.emptiness import admits_nothing
     from maskwright.report.unproductive import why_nothing
 
     if grammar.source is None or grammar.source.kind not in ("ebnf", "lark") or not admits_nothing(grammar.compact_ir):

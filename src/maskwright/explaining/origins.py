@@ -24,8 +24,8 @@ from maskwright.report.left_recursion import left_recursive
 from maskwright.report.regex_places import located, place_in
 from maskwright.report.rejection import MAX_SHOWN, NOWHERE, Origin, shortened
 from maskwright.report.sources import Source, rule_places
-from maskwright.token_sets import token_ids
 from maskwright.tokenizer import TokenizerInfo
+from maskwright.tokenizer.token_sets import token_ids
 
 History: TypeAlias = "list[int | bytes]"  # token ids, and text that was accepted as such
 

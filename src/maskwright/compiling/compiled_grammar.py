@@ -16,16 +16,16 @@ from functools import partial
 from typing import Any, NamedTuple, NoReturn
 
 from maskwright import _kernel
-from maskwright.compile_cache import CompileFuture
+from maskwright.compiling.cache import CompileFuture
 from maskwright.errors import GrammarError, OptionError, TokenizerError, wrong_argument
-from maskwright.explainer import Explainer
+from maskwright.explaining.explainer import Explainer
 from maskwright.grammar import Grammar
 from maskwright.ir import OP_CAPTURE, GrammarIR, postorder
 from maskwright.report.rejection import Rejection
 from maskwright.support.arguments import as_integer, as_number, instance, refuse_pickling
 from maskwright.support.interruption import compiling
-from maskwright.token_sets import ids_of_saved, token_ids
 from maskwright.tokenizer import TokenizerInfo
+from maskwright.tokenizer.token_sets import ids_of_saved, token_ids
 
 DEFAULT_GRAMMAR_BYTES = 64 << 20
 _PYTHON_BYTES = 2048  # that a compiled grammar has in Python
