@@ -13,11 +13,11 @@ from labels import label
 pytest.importorskip("maskwright._kernel", reason="the kernel is not built", exc_type=ImportError)
 from frontends.json_schema.random_schemas import Maker
 from maskwright import Grammar, GrammarCompiler, TokenizerInfo, UnsatisfiableError, check
-from maskwright.emptiness import admits_nothing
 from maskwright.errors import MaskwrightError
 from maskwright.frontends import json_schema
 from maskwright.frontends.json_schema import report, schema_to_ir
 from maskwright.frontends.json_schema.report.contradiction import _at, contradiction
+from maskwright.ir.emptiness import admits_nothing
 from timing import processor_seconds
 
 COMPILER = GrammarCompiler(

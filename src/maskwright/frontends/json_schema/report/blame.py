@@ -142,11 +142,11 @@ class Blame:
         """For each open value, the ways in which sub-schemas can apply to it, as far as they are known."""
         places: list[list[Conj]] = [[(self._document.node,)]]
         for depth in range(1, len(values)):
-            step = values[depth].step
+            value = values[depth]
             ways: list[Conj] = []
             for conj in places[-1]:
                 for way in self._ways(conj, prefix[values[depth - 1].start :], depth - 1):
-                    inner = tuple([child for node in way for child in self._children(node, step)])
+                    inner = tuple([child for node in way for child in self._children(node, value)])
                     if inner and inner not in ways:
                         ways.append(inner)
             if not ways:
@@ -232,13 +232,12 @@ class Blame:
             known = self._thinned[key] = (node, Node(schema, node.resource, node.path))
         return known[1]
 
-    def _children(self, node: Node, step: str | int | None) -> Iterator[Node]:
-        """The sub-schemas that apply to a member or an element."""
+    def _children(self, node: Node, value: OpenValue) -> Iterator[Node]:
+        """The sub-schemas that apply to a member, its name or an element."""
         schema = node.schema
         if not isinstance(schema, dict):
             return
-        keywords = _members(schema, step) if isinstance(step, str) else _elements(schema, step or 0)
-        for path in keywords:
+        for path in _applied(schema, value):
             place: Any = schema
             at: Path = node.path
             for token in path:
@@ -374,6 +373,13 @@ def _candidates(parts: list[Node], rejected: bytes) -> list[tuple[int, str]]:
     return found
 
 
+def _applied(schema: dict[str, Any], value: OpenValue) -> list[tuple[str | int, ...]]:
+    """Where the sub-schemas stand that apply to a value within an object or an array."""
+    if value.is_name:
+        return [("propertyNames",)] if "propertyNames" in schema else []
+    return _members(schema, value.step) if isinstance(value.step, str) else _elements(schema, value.step or 0)
+
+
 def _members(schema: dict[str, Any], name: str) -> list[tuple[str | int, ...]]:
     """Where the sub-schemas stand that apply to a member."""
     found: list[tuple[str | int, ...]] = []
@@ -400,8 +406,9 @@ def _elements(schema: dict[str, Any], index: int) -> list[tuple[str | int, ...]]
 
 
 def _instance(values: list[OpenValue]) -> str:
-    """The JSON pointer of the last value."""
+    """The JSON pointer of the last value; of a name, that of its object."""
     path: Path = None
     for value in values[1:]:
-        path = (path, "" if value.step is None else value.step)
+        if not value.is_name:
+            path = (path, "" if value.step is None else value.step)
     return pointer_of(path)

@@ -3,8 +3,9 @@
     >>> [(value.start, value.step) for value in open_values(b'{"a": [1, "x')]
     [(0, None), (6, 'a'), (10, 1)]
 
-A value that is about to begin is open, and so is a number or a word at the very end, which may go on. The text is taken
-to be the beginning of valid JSON: of another one, the answer says nothing.
+A value that is about to begin is open, and so is a number or a word at the very end, which may go on. A name that is
+not yet closed is the last value (`is_name`). The text is taken to be the beginning of valid JSON: of another one, the
+answer says nothing.
 Cost: linear in the text. Tested by tests/frontends/json_schema/report/test_schema_blame.py.
 """
 
@@ -18,10 +19,11 @@ _TOKEN: Final = re.compile(rb'[ \t\r\n]+|"(?:[^"\\]|\\.)*"?|[{}\[\],:]|[^ \t\r\n
 
 
 class OpenValue(NamedTuple):
-    """Where a value starts, and its name or index in the value around it."""
+    """Where a value starts, and its name or index in the value around it; or where a name starts."""
 
     start: int
     step: str | int | None
+    is_name: bool = False
 
 
 class _Frame:
@@ -38,9 +40,12 @@ class _Frame:
 def open_values(prefix: bytes) -> list[OpenValue]:
     """Return the values that are open at the end of `prefix`, the outermost first."""
     frames = [_Frame(False, None, 0)]
+    names: list[OpenValue] = []
     for token in _TOKEN.finditer(prefix):
+        if token[0].startswith(b'"') and _is_name(frames[-1]) and not _is_closed(token[0]):
+            names.append(OpenValue(token.start(), None, is_name=True))
         _read(token[0], token.start(), token.end() == len(prefix), frames)
-    return [OpenValue(frame.start, frame.step) for frame in frames if frame.has_value]
+    return [OpenValue(frame.start, frame.step) for frame in frames if frame.has_value] + names
 
 
 def _read(written: bytes, start: int, is_last: bool, frames: list[_Frame]) -> None:
@@ -60,7 +65,7 @@ def _read(written: bytes, start: int, is_last: bool, frames: list[_Frame]) -> No
             frame.step, frame.start, frame.has_value, frame.is_waiting = frame.step + 1, start + 1, True, True
     elif first == b":":
         frame.start, frame.has_value, frame.is_waiting = start + 1, True, True
-    elif frame.is_object and not frame.has_value:
+    elif _is_name(frame):
         frame.step = _text_of(written)
     else:
         frame.is_waiting = False
@@ -73,6 +78,11 @@ def _close(frames: list[_Frame]) -> None:
     frames[-1].is_waiting = False
     if len(frames) > 1:
         frames[-1].has_value = False
+
+
+def _is_name(frame: _Frame) -> bool:
+    """Whether the next value is the name of a member."""
+    return frame.is_object and not frame.has_value
 
 
 def _is_closed(written: bytes) -> bool:
