@@ -357,7 +357,7 @@ class GrammarWarning(UserWarning):
 
 
 class SchemaWarning(UserWarning):
-    """A part of a JSON Schema has no effect, and was surely meant to have one: a misspelled keyword, for example.
+    """A part of a JSON Schema has no effect but was almost certainly meant to: a misspelled keyword, for example.
 
     `pointer` is the JSON pointer to the place, `keyword` the name there. Issued once for a schema: `num_more` other
     parts of it have no effect either, and `Grammar.report` lists them all.

@@ -224,7 +224,7 @@ class Grammar:
 
         Warns:
             GrammarWarning: A constraint has no effect, because free text beside it matches all that it matches; or
-                a stop text has to come twice.
+                a stop text must occur twice.
         """
         from maskwright.frontends.ebnf import ebnf_to_ir
         from maskwright.frontends.warnings.grammar_warnings import issue_warnings
@@ -266,7 +266,7 @@ class Grammar:
 
         Warns:
             GrammarWarning: A constraint has no effect, because free text beside it matches all that it matches; or
-                a stop text has to come twice.
+                a stop text must occur twice.
             SchemaWarning: Of a `%json`, as for `from_json_schema`.
 
         >>> print(Grammar.from_lark('start: "[" (NUM ("," NUM)*)? "]"\\nNUM: /[0-9]+/').dump())

@@ -32,8 +32,8 @@ from maskwright.tokenizer.jump_forward import Encode, find_tokens
 MAX_TOKEN_BUDGET = 10**9
 _MANY_THREADS = 1 << 16  # the kernel knows how many there are
 _WITHOUT_END = (
-    "the tokenizer has no stop token, so is_terminated() is never True: give TokenizerInfo stop_token_ids=[...], or "
-    "GrammarMatcher terminate_without_stop_token=True, or override_stop_tokens=[] if the loop needs no end"
+    "the tokenizer has no stop token, so is_terminated() is never True: pass stop_token_ids=[...] to TokenizerInfo, "
+    "or terminate_without_stop_token=True to GrammarMatcher, or override_stop_tokens=[] if your loop ends by itself"
 )
 
 

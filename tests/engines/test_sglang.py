@@ -241,7 +241,7 @@ def test_a_wrong_grammar_ends_its_request_with_a_message(server: Server, params:
 def test_too_few_tokens_are_refused_with_the_number_that_is_needed(server: Server) -> None:
     for _ in range(2):
         req = server.request(json_schema=SCHEMA, max_new_tokens=3)
-        assert "max_new_tokens=3 cannot be kept: the shortest output needs" in req.to_finish.message
+        assert "within max_new_tokens=3: the shortest output needs" in req.to_finish.message
 
 
 def test_an_output_of_just_max_new_tokens_is_complete(server: Server) -> None:
@@ -478,7 +478,9 @@ def test_another_version_is_refused_by_name(server: Server, monkeypatch: pytest.
     from maskwright.integrations.sglang import create_backend
 
     monkeypatch.delattr(BaseGrammarObject, "fill_vocab_mask_batched")
-    with pytest.raises(OptionError, match=r"SGLang 0\.5\.23 has another interface .* has no fill_vocab_mask_batched"):
+    with pytest.raises(
+        OptionError, match=r"SGLang 0\.5\.23 has a different interface .* has no fill_vocab_mask_batched"
+    ):
         create_backend(SimpleNamespace(), server.tokenizer, 49_152, {2})
 
 

@@ -267,7 +267,7 @@ def test_stop_texts_that_come_twice(language: str, source: str, rule: str) -> No
     (warning,) = found_in(language, source)
     assert warning.rule == rule
     assert warning.line is not None
-    assert "has to come twice: a matches it" in warning.message
+    assert "must occur twice: a matches it" in warning.message
     assert "remove it after a" in (warning.hint or "")
 
 

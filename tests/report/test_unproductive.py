@@ -36,7 +36,9 @@ def test_lark() -> None:
 
 def test_a_grammar_in_a_structural_tag() -> None:
     tag = {"type": "structural_tag", "format": {"type": "grammar", "grammar": 'root ::= x\nx ::= "b" x'}}
-    with pytest.raises(mw.StructuralTagError, match=r"needs 'x' again, without end \(line 2, column 1\)") as raised:
+    with pytest.raises(
+        mw.StructuralTagError, match=r"needs 'x' again, so it never ends \(line 2, column 1\)"
+    ) as raised:
         COMPILER.compile_structural_tag(tag)
     assert raised.value.pointer == "/format/grammar"
 

@@ -61,7 +61,7 @@ def test_free_text(http: httpx.Client) -> None:
         ),
         ({"max_output_tokens": 5}, "/max_output_tokens", "use max_completion_tokens"),
         ({"ebnf": "root ::= a\na ::= 'x' a"}, "/ebnf", "(line 2, column "),
-        ({"ebnf": 'root ::= a\na ::= "x" a'}, "/ebnf", "again, without end (line 2, column 1)"),
+        ({"ebnf": 'root ::= a\na ::= "x" a'}, "/ebnf", "again, so it never ends (line 2, column 1)"),
     ],
 )
 def test_fields_that_would_have_no_effect(http: httpx.Client, fields: dict[str, Any], param: str, part: str) -> None:

@@ -76,7 +76,7 @@ def masked_width(columns: int, words: int, vocab_size: int | None) -> int:
     if vocab_size is None:
         if columns <= (words - 1) * 32:  # the last word may be for one token only
             raise BitmaskError(
-                f"a row has {columns} logits, but the bitmask has {words} words, for at least {words * 32 - 31} tokens",
+                f"a row has {columns} logits, but the bitmask is for at least {words * 32 - 31} tokens",
                 hint=f"use the model's own tokenizer, or give TokenizerInfo the model's width: vocab_size={columns}",
             )
         return columns

@@ -29,7 +29,7 @@ examples:
 
 exit codes:
   0 the output is complete and follows the structure
-  2 wrong usage, a wrong schema, regex or grammar, or one whose shortest output exceeds --max-tokens
+  2 invalid usage, an invalid schema, regex or grammar, or one whose shortest output exceeds --max-tokens
   130 interrupted
 """
 
@@ -51,7 +51,7 @@ with --json: {"valid": true}, or {"valid": false, "reason", "offset", "line", "c
   "continuation", "continuation_token_ids" (with --tokenizer), "origin": {"pointer", "keyword", "value", "instance",
   "by_order", "rule", "part", "line", "column"}}; absent values are null. docs/explain.md says what they mean.
 
-exit codes: 0 the text is valid   1 it is rejected   2 wrong usage, or a wrong schema, regex or grammar
+exit codes: 0 the text is valid   1 it is rejected   2 invalid usage, or an invalid schema, regex or grammar
 """
 
 _SHOW_EPILOG = """\
@@ -62,20 +62,20 @@ examples:
 
 Diagrams need the library railroad-diagrams: pip install railroad-diagrams.
 
-exit codes: 0 the page is written, whether or not the output is valid   2 wrong usage, or a wrong structure
+exit codes: 0 the page is written, whether or not the output is valid   2 invalid usage, or an invalid structure
 """
 
 
 _CHECK_EPILOG = """\
 For one file, every keyword that applies is listed; for several, those refused or relaxed and warnings, and a table by
-reason. A warning is a keyword without effect that was surely meant to have one, such as a misspelled one.
+reason. A warning is a keyword that has no effect but was almost certainly meant to, such as a misspelled one.
 
 with --json: {"files": [FILE, ...], "summary": {VERDICT: how many, "with_warnings": how many}}
   FILE: {"file", "verdict", "error", "complete", "warnings": [POINTER, ...], "keywords": [{"pointer", "keyword",
   "outcome", "reason", "suggestion"}, ...]}; "verdict" is enforced, relaxed, refused or unreadable, "outcome" is
   enforced, annotation, relaxed or refused; absent values are null.
 
-exit codes: 0 all enforced or annotations   1 something is refused or relaxed; with --strict, or warned of
+exit codes: 0 all enforced or annotations   1 something is refused or relaxed; with --strict, also warnings
             2 a file is not a valid schema
 """
 
@@ -133,8 +133,8 @@ def _add_explain(commands: Commands) -> None:
     )
     add_structure(command)
     add_text(command, required=True)
-    tokens = command.add_argument_group("tokens", "without a tokenizer, the text is judged as text")
-    _add_tokenizer(tokens, "count, and special tokens, as this tokenizer has them")
+    tokens = command.add_argument_group("tokens", "without --tokenizer, the text is checked character by character")
+    _add_tokenizer(tokens, "the tokenizer that counts tokens and defines special tokens")
     tokens.add_argument(
         "--max-tokens", type=positive, metavar="N", help="the budget: the text must be complete within N tokens"
     )
@@ -154,7 +154,7 @@ def _add_show(commands: Commands) -> None:
     output = add_text(command, required=False)
     output.add_argument("--tokens", metavar="IDS", help="token ids, separated by commas or spaces")
     tokens = command.add_argument_group("tokens")
-    _add_tokenizer(tokens, "cuts the text (default: %(default)s)", "embedded")
+    _add_tokenizer(tokens, "the tokenizer that splits the text (default: %(default)s)", "embedded")
     tokens.add_argument(
         "--max-tokens", type=positive, metavar="N", help="the budget: the output must fit into N tokens"
     )
@@ -283,7 +283,7 @@ def _add_check(commands: Commands) -> None:
         commands,
         "check",
         help="show how each keyword of a JSON Schema is handled",
-        description="Show whether each keyword is enforced, an annotation, or refused, with the reason and a way out.",
+        description="Show whether each keyword is enforced, an annotation or refused; why, and what to do instead.",
         epilog=_CHECK_EPILOG,
     )
     command.add_argument(
@@ -308,4 +308,4 @@ def _add_file(
         choices=languages,
         help="the language to read (default: by the file extension)",
     )
-    add_json(command, "of a JSON Schema" if "tools" not in languages else "of a JSON Schema, a tag or tools")
+    add_json(command, "for JSON Schemas" if "tools" not in languages else "for JSON Schemas, tags and tools")

@@ -23,7 +23,7 @@ Then: curl http://127.0.0.1:8000/v1/models, or any client of OpenAI's API with t
 Keys can also come from the environment: {API_KEY_VARIABLE}, separated by commas.
 
 exit codes: 0 stopped by SIGTERM; with --dry-run, all accepted   1 with --dry-run, something is refused
-            2 wrong usage, or the model cannot be loaded; with --dry-run, something cannot be read   130 interrupted
+            2 invalid usage, or the model cannot be loaded; with --dry-run, something cannot be read   130 interrupted
 """
 
 

@@ -16,7 +16,10 @@ def add_structure(command: argparse.ArgumentParser) -> None:
         required=True
     )
     structure.add_argument(
-        "file", metavar="FILE", nargs="?", help="a file with a JSON Schema, a grammar or a regex, as its extension says"
+        "file",
+        metavar="FILE",
+        nargs="?",
+        help="a JSON Schema, a grammar or a regex in a file; its extension says which",
     )
     structure.add_argument(
         "--schema", metavar="FILE|JSON", help="a JSON Schema: a file, - for stdin, or the JSON text itself"
@@ -24,7 +27,7 @@ def add_structure(command: argparse.ArgumentParser) -> None:
     structure.add_argument(
         "--regex",
         metavar="PATTERN",
-        help="a regular expression that the whole output must match, or a file in .regex or .re",
+        help="a regular expression that the whole output must match, or a .regex or .re file",
     )
     structure.add_argument(
         "--grammar", metavar="FILE|EBNF", help="an EBNF or GBNF grammar with a rule named root: a file, -, or the text"

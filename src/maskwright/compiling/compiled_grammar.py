@@ -142,8 +142,8 @@ class CompiledGrammar:
             )
         if notes.tokenizer != info.fingerprint:
             raise TokenizerError(
-                "the grammar was compiled for another tokenizer, or one with other special or stop tokens",
-                hint="pass the TokenizerInfo with which it was compiled, or compile the grammar anew",
+                "the grammar was compiled for a different tokenizer, or with different special or stop tokens",
+                hint="pass the TokenizerInfo with which it was compiled, or compile the grammar again",
             )
         grammar = Grammar.saved(notes)
         grammar.release_ir(lambda: Grammar.saved(notes, read_ir(given, notes)))

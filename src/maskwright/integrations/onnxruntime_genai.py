@@ -55,7 +55,7 @@ def generate(
         raise wrong_argument("generator", generator, "an onnxruntime_genai.Generator", hint)
     if generator.get_speculative_stats().get("effective_k"):
         raise OptionError(
-            "the generator drafts tokens (speculative decoding), and several at once cannot be masked",
+            "the generator drafts tokens (speculative decoding), and only one token at a time can be masked",
             option="generator",
             hint="call params.set_speculative_options(ngram_size=0), and load the model without a draft model",
         )

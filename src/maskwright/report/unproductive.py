@@ -35,7 +35,7 @@ def why_nothing(grammar: GrammarIR, source: Source) -> UnsatisfiableError:
     message, hint = "no text matches this rule", _hint(grammar, path[-1])
     if again is not None and rule == names[-1]:
         loop = grammar.rules[again].name
-        message += f": each alternative needs {loop!r} again, without end"
+        message += f": each alternative needs {loop!r} again, so it never ends"
         hint = f"give {rule!r} an alternative that does not need {loop!r}"
     return UnsatisfiableError(
         message, hint=hint, source=source.text, span=_span(source.text, rule, places[rule]), rule=rule

@@ -25,7 +25,7 @@ def doubled_stops(grammar: GrammarIR, stops: Mapping[int, str]) -> list[Shadowed
                 stop = stops.get(part[1]) if part[0] == OP_REF else None
                 if stop and _begins_with(following, stop.encode(), grammar):
                     shown, name = json.dumps(stop, ensure_ascii=False), grammar.rules[part[1]].name
-                    message = f"the stop text {shown} has to come twice: {name} matches it, and it is written again"
+                    message = f"the stop text {shown} must occur twice: {name} matches it, and it is written again"
                     hint = f"remove it after {name}: stop and suffix keep their text in the output"
                     found.setdefault(f"{index} {name}", Shadowed(index, message, hint))
     return list(found.values())

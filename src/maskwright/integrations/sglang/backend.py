@@ -166,7 +166,7 @@ def _check_interface() -> None:
             from sglang.version import __version__
 
             raise OptionError(
-                f"SGLang {__version__} has another interface for grammar backends: "
+                f"SGLang {__version__} has a different interface for grammar backends: "
                 f"{theirs.__name__} has no {missing[0]}",
                 option="grammar_backend",
                 hint="use SGLang 0.5.23, for which this backend was written",

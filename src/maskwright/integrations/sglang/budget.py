@@ -44,4 +44,6 @@ def _limit(req: Any) -> None:
     try:
         limit(max_new_tokens)
     except MaskwrightError as error:
-        req.set_finish_with_abort(f"max_new_tokens={max_new_tokens} cannot be kept: {error}")
+        req.set_finish_with_abort(
+            f"no complete output can be guaranteed within max_new_tokens={max_new_tokens}: {error}"
+        )

@@ -69,7 +69,9 @@ _NOT_COMPARED: Final = (
     "items that are arrays or objects can be compared if each may have any number of items or undeclared properties, "
     "or if all of them have limited depth and no undeclared properties, or if they come from a small enum"
 )
-_NOT_COMPARED_BESIDE: Final = "beside prefixItems or contains, only items out of a small enum can be compared"
+_NOT_COMPARED_BESIDE: Final = (
+    "beside prefixItems or contains, items can be compared only if they come from a small enum"
+)
 _NOT_COUNTED: Final = "counting the items that match takes too many states"
 
 
