@@ -218,7 +218,7 @@ def test_async_compiling_uses_it_too(folder: Path) -> None:
 PROGRAM = """
 import sys
 import maskwright as mw
-from maskwright import task_compiler
+from maskwright.compiling import task_compiler
 sys.path[:0] = sys.argv[2:]
 from saved_bytes import INFO
 task_compiler._WORTH_KEEPING_S = 0.0
