@@ -56,8 +56,7 @@ def numbered(value: Any, number: int) -> Any:
     return out
 
 
-def distinct_schemas(path: Path = DATA) -> Iterator[Any]:
-    schemas = [record["schema"] for record in records(path)]
+def distinct_schemas(schemas: list[Any]) -> Iterator[Any]:
     for number in itertools.count():
         for schema in schemas:
             yield numbered(schema, number)
@@ -116,9 +115,9 @@ def report_matchers(compiler: mw.GrammarCompiler, longest: Longest) -> None:
 
 
 def report_growth(compiler: mw.GrammarCompiler, bitmask: Any, num_schemas: int, path: Path) -> None:
-    schemas = itertools.islice(distinct_schemas(path), num_schemas)
+    schemas = [record["schema"] for record in records(path)]  # not counted
     start, compiled = resident_bytes(), 0
-    for i, schema in enumerate(schemas, 1):
+    for i, schema in enumerate(itertools.islice(distinct_schemas(schemas), num_schemas), 1):
         try:
             matcher = mw.GrammarMatcher(compiler.compile_json_schema(schema))
         except mw.MaskwrightError:

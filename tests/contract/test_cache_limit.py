@@ -86,6 +86,25 @@ def test_what_was_let_go_is_given_back_to_the_system(monkeypatch: pytest.MonkeyP
     assert 6 <= len(times_given_back) <= 10
 
 
+def test_so_is_what_entries_shared(monkeypatch: pytest.MonkeyPatch) -> None:
+    times_given_back: list[int] = []
+    monkeypatch.setattr(_kernel, "give_back_memory", lambda: times_given_back.append(len(times_given_back)))
+    limit, rules = 64 << 20, [0]
+
+    def keep_rules_within(room: int) -> tuple[int, int]:
+        before, rules[0] = rules[0], min(rules[0], room)
+        return rules[0], before - rules[0]
+
+    def make() -> Growing:
+        rules[0] += limit // 50
+        return Growing(100)
+
+    cache: CompileCache[Growing] = CompileCache(limit, keep_rules_within)
+    for i in range(100):
+        cache.get(i, make)
+    assert 5 <= len(times_given_back) <= 9  # of the limit, each time an eighth, once it was full
+
+
 def test_clearing_lets_go_of_all_rules() -> None:
     info = mw.TokenizerInfo.from_vocab([b"a", b"b", b"</s>"], stop_token_ids=[2])
     compiler = mw.GrammarCompiler(info)

@@ -30,7 +30,7 @@ _MAX_CACHED = 4096
 _WEIGHED_AT_ONCE = 6  # grammars, each time that one is added, besides those that were used last
 _USED_LAST = 4
 _EVICTED_AT_ONCE = 8
-_SHARE_GIVEN_BACK = 8  # of the limit: it takes some milliseconds, and what entries share is several times as much
+_SHARE_GIVEN_BACK = 8  # of the limit: it takes some milliseconds
 _LEAST_GIVEN_BACK = 4 << 20
 
 
@@ -106,10 +106,11 @@ class CompileCache(Generic[_T]):
 
     Args:
         limit_bytes: The most that is kept; None keeps nothing.
-        shared: Keeps what entries share within so many bytes, as far as it is in no use, and returns its bytes.
+        shared: Keeps what entries share within so many bytes, as far as it is in no use; returns how many bytes it
+            keeps, and how many it let go.
     """
 
-    def __init__(self, limit_bytes: int | None, shared: Callable[[int], int] = lambda _: 0) -> None:
+    def __init__(self, limit_bytes: int | None, shared: Callable[[int], tuple[int, int]] = lambda _: (0, 0)) -> None:
         self._limit_bytes = limit_bytes
         self._shared = shared
         self._entries: OrderedDict[_Key, tuple[_T, int]] = OrderedDict()  # with the bytes of their keys
@@ -118,7 +119,7 @@ class CompileCache(Generic[_T]):
         # that they have of common rules change, so some are weighed again each time that one is added.
         self._sizes: OrderedDict[_Key, int] = OrderedDict()
         self._total_bytes = 0
-        self._evicted_bytes = 0  # since memory was given back
+        self._evicted_bytes = 0  # of entries and of what they shared, since memory was given back
         self.forget()
         _to_renew_in_child.add(self)
 
@@ -258,7 +259,8 @@ class CompileCache(Generic[_T]):
         """
         limit_bytes = self._limit_bytes or 0
         most = limit_bytes - limit_bytes // 16
-        shared_bytes = self._shared(max(0, most - self._total_bytes))
+        shared_bytes, let_go_bytes = self._shared(max(0, most - self._total_bytes))
+        self._evicted_bytes += let_go_bytes
         while self._entries and len(evicted) < _EVICTED_AT_ONCE:
             if self._total_bytes + shared_bytes <= most and len(self._entries) <= _MAX_CACHED:
                 return

@@ -69,11 +69,11 @@ def compiled_cache(limit_bytes: int | None, info: TokenizerInfo) -> CompileCache
     vocabulary = info.kernel_vocabulary
     most_of_front_ends = (limit_bytes or 0) // 2
 
-    def shared(num_bytes: int) -> int:
-        front_end_bytes = min(memos.num_bytes(), most_of_front_ends)
+    def shared(num_bytes: int) -> tuple[int, int]:
+        front_end_bytes, before = min(memos.num_bytes(), most_of_front_ends), vocabulary.rule_memory_bytes
         vocabulary.keep_rules_within(max(0, num_bytes - front_end_bytes))
-        rule_bytes: int = vocabulary.rule_memory_bytes
-        return rule_bytes + front_end_bytes
+        rule_bytes = vocabulary.rule_memory_bytes
+        return rule_bytes + front_end_bytes, max(0, before - rule_bytes)
 
     return CompileCache(limit_bytes, shared)
 

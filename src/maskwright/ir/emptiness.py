@@ -15,14 +15,13 @@ from maskwright.errors import UnsatisfiableError
 from maskwright.ir import ANY_BYTE, OP_SPAN, OP_TOKENS, Expr, GrammarIR, Rule, postorder, spelled_out
 
 _MEMORY_BYTES = 1 << 20
-_MANY_IDS = 1 << 20
 _OF_TOKENS = frozenset((OP_TOKENS, OP_SPAN))
 
 
 @cache
 def _bytes() -> _kernel.Vocabulary:
-    """Every byte is a token, and every id that tokenizers have is in it, so that named tokens are seldom replaced."""
-    return _kernel.Vocabulary([*(bytes((byte,)) for byte in range(256)), b""], [], [256], _MANY_IDS)
+    """Every byte is a token, and there are no others but a stop token."""
+    return _kernel.Vocabulary([*(bytes((byte,)) for byte in range(256)), b""], [], [256], 257)
 
 
 def admits_nothing(grammar: GrammarIR) -> bool:
