@@ -8,11 +8,10 @@ import { encoded, integer, tokenIds, typeName, wrongArgument } from "./arguments
 import { TokenizerError } from "./errors.js";
 import { Handle, call, kernel, place } from "./kernel.js";
 import { decoderOfPreTokenizer, parseDecoder } from "./text_decoders.js";
+import { MAX_VOCAB_SIZE, NO_BYTES, checkDecoded, textsById } from "./vocabulary.js";
 
-const MAX_VOCAB_SIZE = 1 << 24;
 const MAX_CANDIDATES = 8; // in a hint
 const MAX_TOKEN_BYTES = 0xfffe;
-const NO_BYTES = new Uint8Array();
 
 /** @typedef {(text: string) => Iterable<number>} Encode */
 /**
@@ -70,14 +69,17 @@ export class TokenizerInfo {
   #encode;
 
   /**
-   * Takes the text of every id as given: bytes as they are, strings as UTF-8.
-   * @param {readonly (string | Uint8Array)[]} tokens
+   * Takes the text of every id as given: bytes as they are, strings as UTF-8. The strings of vocabulary files, such as
+   * `Ġthe` for ` the`, are refused: `fromEncodedVocab` decodes them.
+   * @param {import("./vocabulary.js").Vocabulary} tokens the texts in the order of their ids, or a Map or an object from
+   *     texts to ids
    * @param {TokenizerOptions & {specialTokenIds?: Iterable<number>, encode?: Encode}} options
    */
   static fromVocab(tokens, { stopTokenIds, specialTokenIds = [], vocabSize, encode } = {}) {
-    if (!Array.isArray(tokens)) throw wrongArgument("tokens", tokens, "an array with the bytes or text of every id");
+    const texts = textsById("tokens", tokens);
+    checkDecoded(texts);
     if (stopTokenIds === undefined) throw noStopToken();
-    const tokenBytes = tokens.map((token, id) => encoded(`token ${id}`, token));
+    const tokenBytes = texts.map((token, id) => encoded(`token ${id}`, token));
     return new TokenizerInfo({ tokenBytes, vocabSize, specialTokenIds, stopTokenIds, encode });
   }
 
@@ -91,7 +93,7 @@ export class TokenizerInfo {
   static fromTokenizerJson(json, { config = {}, generationConfig = {}, encode, ...options } = {}) {
     const data = typeof json === "string" ? parsed(json) : json;
     if (!data?.model?.vocab) throw new TokenizerError("it is not a tokenizer.json: it has no model with a vocabulary");
-    const texts = textsById(data);
+    const texts = textsOfJson(data);
     const inModel = modelIds(data.model);
     const decoder = decoderOf(data);
     /** @type {Map<string, number>} */
@@ -166,7 +168,8 @@ export class TokenizerInfo {
 
   /**
    * Reads texts as a vocabulary file has them.
-   * @param {readonly string[]} texts
+   * @param {readonly string[] | ReadonlyMap<string, number> | Readonly<Record<string, number>>} texts in the order of
+   *     their ids, or with them
    * @param {TokenizerOptions & {vocabType?: "raw" | "byte_fallback" | "byte_level", specialTokenIds?: Iterable<number>,
    *     dropsLeadingSpace?: boolean, encode?: Encode}} [options]
    */
@@ -175,7 +178,8 @@ export class TokenizerInfo {
     const decoder = ENCODINGS[vocabType];
     if (!decoder) throw new TokenizerError(`unknown vocabType ${vocabType}`, { hint: `use one of ${Object.keys(ENCODINGS)}` });
     const parsedDecoder = decoder();
-    const tokenBytes = texts.map((text) => parsedDecoder.decode(text ?? "", false));
+    const tokenBytes = textsById("texts", texts).map((text) =>
+      typeof text === "string" ? parsedDecoder.decode(text, false) : text ?? NO_BYTES);
     return fromRaw({ tokenBytes, special: [...specialTokenIds], stops: [], dropsLeadingSpace, encode }, options);
   }
 
@@ -277,7 +281,7 @@ function modelIds({ vocab }) {
 }
 
 /** @param {any} data @returns {(string | undefined)[]} */
-function textsById(data) {
+function textsOfJson(data) {
   /** @type {(string | undefined)[]} */
   const texts = [];
   for (const [text, id] of modelIds(data.model)) texts[rank(id)] = text;
