@@ -1,17 +1,43 @@
-"""Bodies against their models: values, misspelled fields, fields that are ignored and fields that are refused."""
+"""Bodies against their models: values, misspelled fields, fields and tools that are ignored or refused."""
 
 from __future__ import annotations
 
 from typing import Any
 
+import httpx
 import pytest
 
 from maskwright.serve.errors import ApiError
 from maskwright.serve.protocol.chat import ChatRequest
 from maskwright.serve.protocol.completions import CompletionRequest
 from maskwright.serve.protocol.fields import read_body
+from maskwright.serve.protocol.requests import check_request
+from maskwright.serve.protocol.tools import as_of_chat
+from serve.requests_of_tests import WEATHER
 
 MESSAGES = [{"role": "user", "content": "Hi"}]
+FLAT = {"type": "function", **WEATHER["function"]}
+OTHERS: list[dict[str, Any]] = [
+    {"type": "web_search"},
+    {"type": "web_search_2025_08_26", "filters": {"allowed_domains": ["example.com"]}},
+    {"type": "web_search_preview", "search_context_size": "low"},
+    {"type": "web_search_preview_2025_03_11"},
+    {"type": "file_search", "vector_store_ids": ["vs_1"]},
+    {"type": "code_interpreter", "container": {"type": "auto"}},
+    {"type": "image_generation"},
+    {"type": "computer_use_preview", "display_width": 1, "display_height": 1, "environment": "browser"},
+    {"type": "computer"},
+    {"type": "mcp", "server_label": "a", "server_url": "https://example.com"},
+    {"type": "local_shell"},
+    {"type": "shell"},
+    {"type": "apply_patch"},
+    {"type": "tool_search"},
+    {"type": "namespace", "name": "crm", "tools": []},
+    {"type": "custom", "name": "f"},
+    {"type": "custom", "custom": {"name": "f"}},
+]
+BODIES: list[dict[str, Any]] = [{"messages": MESSAGES}, {"input": "Hi"}]
+TYPES = sorted({tool["type"] for tool in OTHERS})
 
 
 def chat(**fields: Any) -> ChatRequest:
@@ -133,3 +159,58 @@ def test_prompts_that_are_none(prompt: Any) -> None:
 def test_completions_point_to_chats() -> None:
     assert "/v1/chat/completions" in refusal(CompletionRequest, tools=[]).message
     assert refusal(CompletionRequest, suffix="x").param == "/suffix"
+
+
+def unsupported(body: dict[str, Any]) -> ApiError:
+    with pytest.raises(ApiError) as caught:
+        check_request(body)
+    assert (caught.value.status, caught.value.code) == (400, "unsupported_tool")
+    return caught.value
+
+
+@pytest.mark.parametrize("body", BODIES)
+@pytest.mark.parametrize("tool", OTHERS)
+def test_only_functions_are_tools(body: dict[str, Any], tool: dict[str, Any]) -> None:
+    error = unsupported({**body, "tools": [FLAT, tool]})
+    assert error.param == "/tools/1/type"
+    assert f"tools of type {tool['type']!r} are not supported. Hint: " in error.message
+    assert "function" in error.message.partition("Hint: ")[2]
+
+
+@pytest.mark.parametrize("body", BODIES)
+@pytest.mark.parametrize("kind", TYPES)
+def test_nothing_else_can_be_chosen(body: dict[str, Any], kind: str) -> None:
+    choice = {"type": kind}
+    assert unsupported({**body, "tools": [FLAT], "tool_choice": choice}).param == "/tool_choice/type"
+    flat = {"type": "allowed_tools", "mode": "auto", "tools": [choice]}
+    assert unsupported({**body, "tools": [FLAT], "tool_choice": flat}).param == "/tool_choice/tools/0/type"
+    nested = {"type": "allowed_tools", "allowed_tools": {"mode": "auto", "tools": [choice]}}
+    found = unsupported({**body, "tools": [FLAT], "tool_choice": nested})
+    assert found.param == "/tool_choice/allowed_tools/tools/0/type"
+
+
+@pytest.mark.parametrize("body", BODIES)
+def test_a_misspelled_type(body: dict[str, Any]) -> None:
+    assert "did you mean 'function'?" in unsupported({**body, "tools": [{**FLAT, "type": "functions"}]}).message
+
+
+@pytest.mark.parametrize("body", BODIES)
+@pytest.mark.parametrize("tool", [FLAT, WEATHER, {"function": WEATHER["function"]}, {"type": 3}, "text"])
+def test_the_rest_is_for_others_to_check(body: dict[str, Any], tool: Any) -> None:
+    check_request({**body, "tools": [tool], "tool_choice": "auto"})
+    check_request({**body, "tools": {"type": "web_search"}, "tool_choice": "web_search"})
+
+
+@pytest.mark.parametrize("path", ["/v1/chat/completions", "/v1/responses", "/tokenize"])
+def test_over_http(http: httpx.Client, path: str) -> None:
+    body = BODIES[1] if path == "/v1/responses" else BODIES[0]
+    response = http.post(path, json={**body, "tools": [FLAT, {"type": "web_search"}]})
+    error = response.json()["error"]
+    assert (response.status_code, error["param"]) == (400, "/tools/1/type")
+    assert error["message"].startswith(
+        "at /tools/1/type: tools of type 'web_search' are not supported. Hint: leave it out"
+    )
+
+
+def test_functions_in_either_shape_are_the_same_to_templates() -> None:
+    assert as_of_chat(FLAT) == as_of_chat(WEATHER) == WEATHER

@@ -24,6 +24,7 @@ from maskwright.serve.generation.sampling import engine_requests
 from maskwright.serve.http.exchange import Exchange
 from maskwright.serve.limits.budgets import check_outputs
 from maskwright.serve.protocol.chat import ChatRequest, read_chat
+from maskwright.serve.protocol.tools import as_of_chat
 from maskwright.serve.replies.logprobs import chat_logprobs
 from maskwright.serve.replies.parts import Call, CallDelta, Part, PartsReader
 from maskwright.serve.server import Server
@@ -49,8 +50,8 @@ async def _prepared(
 ) -> tuple[Structure, Run]:
     """Compile the structure and read the messages."""
     options = template_options(asked.reasoning_effort, asked.chat_template_kwargs)
-    tools = [] if asked.tool_choice == "none" else asked.tools or []
     structure = await server.compiled(exchange, "chat", body, reasoning_of(options))
+    tools = [] if asked.tool_choice == "none" else [as_of_chat(tool) for tool in asked.tools or []]
     family, messages = server.settings.tool_format, messages_of(asked.messages)
     prompt = await run_sync(partial(chat_prompt, server.engine, family, messages, tools, options))
     field = next((name for name in _BUDGET_FIELDS if getattr(asked, name) is not None), _BUDGET_FIELDS[0])

@@ -20,8 +20,8 @@ from maskwright.serve.generation.prompts import chat_prompt, messages_of, reason
 from maskwright.serve.generation.runs import Run, admitted
 from maskwright.serve.generation.sampling import engine_requests
 from maskwright.serve.http.exchange import Exchange
-from maskwright.serve.protocol.fields import read_body
-from maskwright.serve.protocol.responses import ResponsesRequest
+from maskwright.serve.protocol.responses import ResponsesRequest, read_response
+from maskwright.serve.protocol.tools import as_of_chat
 from maskwright.serve.replies.items import Items
 from maskwright.serve.replies.parts import PartsReader
 from maskwright.serve.server import Server
@@ -32,7 +32,7 @@ _REPEATED = ("instructions", "max_output_tokens", "temperature", "top_p")
 
 async def respond(server: Server, exchange: Exchange, body: Mapping[str, Any]) -> None:
     """Answer with a response."""
-    asked = read_body(ResponsesRequest, body)
+    asked = read_response(body)
     name = server.check_model(asked.model)
     async with admitted(server, exchange, 1):
         structure, run = await _prepared(server, exchange, asked, body)
@@ -48,7 +48,7 @@ async def _prepared(
     effort = None if asked.reasoning is None else asked.reasoning.effort
     options = template_options(effort, asked.chat_template_kwargs)
     structure = await server.compiled(exchange, "response", body, reasoning_of(options))
-    tools = [] if asked.tool_choice == "none" else [_nested(tool) for tool in asked.tools or []]
+    tools = [] if asked.tool_choice == "none" else [as_of_chat(tool) for tool in asked.tools or []]
     messages = messages_of(asked.input)
     if asked.instructions is not None:
         messages.insert(0, {"role": "system", "content": asked.instructions})
@@ -57,13 +57,6 @@ async def _prepared(
     budget = server.budget(len(prompt), asked.max_output_tokens, "/max_output_tokens", "/input")
     requests = engine_requests(asked, [prompt], [budget], structure, None)
     return structure, Run(server, exchange, requests, len(prompt), "/max_output_tokens")
-
-
-def _nested(tool: Mapping[str, Any]) -> Mapping[str, Any]:
-    """A tool as chat templates know it."""
-    if tool.get("type") != "function":
-        return tool
-    return {"type": "function", "function": {k: v for k, v in tool.items() if k != "type"}}
 
 
 class _Reply:

@@ -15,12 +15,14 @@ from maskwright.serve.generation.prompts import chat_prompt, messages_of
 from maskwright.serve.http.exchange import Exchange
 from maskwright.serve.protocol.fields import read_body
 from maskwright.serve.protocol.tokens import DetokenizeRequest, TokenizeRequest
+from maskwright.serve.protocol.tools import check_tools
 from maskwright.serve.server import Server
 
 
 async def tokenize(server: Server, exchange: Exchange, body: Any) -> None:
     """Reply with the token ids of a text or a chat."""
     asked = read_body(TokenizeRequest, body)
+    check_tools(asked.tools, None)
     server.check_model(asked.model)
     if (asked.prompt is None) == (asked.messages is None):
         raise invalid("exactly one of prompt and messages is required", "/prompt")

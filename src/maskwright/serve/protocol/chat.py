@@ -16,6 +16,7 @@ from maskwright.serve.errors import invalid
 from maskwright.serve.protocol.fields import Part, expected, read_body
 from maskwright.serve.protocol.sampling import IGNORED, MAX_LOGPROBS, REFUSED, PenaltiesAndStops
 from maskwright.serve.protocol.structure import Structured, Tools
+from maskwright.serve.protocol.tools import check_tools
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -92,7 +93,7 @@ class ChatRequest(PenaltiesAndStops, Structured, Tools):
     refused: ClassVar = {
         **REFUSED,
         "audio": "this server writes text only",
-        "web_search_options": "pass a tool for it",
+        "web_search_options": "pass a function that searches, which the client runs",
         "max_new_tokens": "use max_completion_tokens",
         "max_output_tokens": "use max_completion_tokens",
         "prompt": "use messages, or /v1/completions",
@@ -117,6 +118,7 @@ def read_chat(body: Any) -> ChatRequest:
         ApiError: A field is unknown, unsupported or malformed, or has no effect beside another one.
     """
     asked = read_body(ChatRequest, body)
+    check_tools(asked.tools, asked.tool_choice)
     if asked.top_logprobs and not asked.logprobs:
         raise invalid("top_logprobs has no effect without logprobs", "/top_logprobs", hint='add "logprobs": true')
     limits = {asked.max_tokens, asked.max_completion_tokens} - {None}

@@ -15,7 +15,7 @@ from typing import Any, Literal
 from maskwright.serve.protocol.chat import read_chat
 from maskwright.serve.protocol.completions import CompletionRequest
 from maskwright.serve.protocol.fields import read_body
-from maskwright.serve.protocol.responses import ResponsesRequest
+from maskwright.serve.protocol.responses import read_response
 
 Endpoint = Literal["chat", "completion", "response"]
 
@@ -27,7 +27,7 @@ def check_request(body: Mapping[str, Any]) -> Endpoint:
         ApiError: A field is unknown, unsupported or malformed, or has no effect beside another one.
     """
     if "messages" not in body and "input" in body:
-        read_body(ResponsesRequest, body)
+        read_response(body)
         return "response"
     if "messages" not in body and "prompt" in body:
         read_body(CompletionRequest, body)

@@ -12,9 +12,10 @@ from typing import Annotated, Any, ClassVar, Final, Literal
 from pydantic import BeforeValidator, Field
 
 from maskwright.serve.protocol.chat import Effort, Message, called_arguments, content_text
-from maskwright.serve.protocol.fields import Part, expected
+from maskwright.serve.protocol.fields import Part, expected, read_body
 from maskwright.serve.protocol.sampling import IGNORED, REFUSED, Sampling
 from maskwright.serve.protocol.structure import Tools
+from maskwright.serve.protocol.tools import check_tools
 
 _STATELESS: Final = "this server keeps no responses: send the whole conversation as input"
 
@@ -75,3 +76,14 @@ class ResponsesRequest(Sampling, Tools):
     reasoning: ReasoningOptions | None = None
     top_logprobs: Literal[0] = 0
     chat_template_kwargs: dict[str, Any] = Field(default_factory=dict)
+
+
+def read_response(body: Any) -> ResponsesRequest:
+    """Read a body.
+
+    Raises:
+        ApiError: A field is unknown, unsupported or malformed.
+    """
+    asked = read_body(ResponsesRequest, body)
+    check_tools(asked.tools, asked.tool_choice)
+    return asked
