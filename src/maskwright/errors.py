@@ -21,6 +21,7 @@
 
 There are two warnings: `GrammarWarning`, for grammars that compile but surely do not do what they were written for, and
 `SchemaWarning`, for JSON Schemas with a misspelled keyword or format, with no keyword at all, or of an unknown draft.
+Regular expressions with an escape that the string around them has read are given the one or the other.
 
 Errors are data: whatever a program may want to act on is a field, and the message is made from the fields.
 A message never holds more than one line of the user's source, so that logs do not leak whole schemas.
@@ -333,7 +334,8 @@ class GrammarWarning(UserWarning):
     """A grammar compiles, but part of it surely does not do what it was written for.
 
     `rule` is the rule in question, None for a regular expression, which has none; `line` and `column`, from 1, are the
-    place of its definition, None if that is not in the text that was read; `hint` says how to rewrite it.
+    place of its definition, or of the regular expression in it that is meant, None if that is not in the text that was
+    read; `hint` says how to rewrite it.
     """
 
     def __init__(
@@ -357,10 +359,10 @@ class GrammarWarning(UserWarning):
 
 
 class SchemaWarning(UserWarning):
-    """A part of a JSON Schema has no effect but was almost certainly meant to: a misspelled keyword, for example.
+    """A part of a JSON Schema does not do what was almost certainly meant, such as a misspelled keyword.
 
-    `pointer` is the JSON pointer to the place, `keyword` the name there. Issued once for a schema: `num_more` other
-    parts of it have no effect either, and `Grammar.report` lists them all.
+    `pointer` is the JSON pointer to the place, `keyword` the name there. Issued once for a schema: the same holds for
+    `num_more` other parts of it, and `Grammar.report` lists them all.
     """
 
     def __init__(self, message: str, *, pointer: str, keyword: str, num_more: int = 0) -> None:

@@ -49,8 +49,8 @@ class Grammar:
         ir: the rules, including those of subgrammars (maskwright.ir.subgrammars).
         compact_ir: the rules with the subgrammars as leaves, as the kernel reads them.
         report: a `Finding` for each keyword of a JSON Schema that does not constrain the output, but for the standard's
-            own annotations, such as `title`. For structural tags, pointers lead to the schema in the tag, or in the
-            tools that the tag was made from.
+            own annotations, such as `title`; and for each that surely should do so otherwise. For structural tags,
+            pointers lead to the schema in the tag, or in the tools that the tag was made from.
         warnings: each `GrammarWarning` that was issued when the text was read, in EBNF, Lark or as a regex.
     """
 
@@ -164,7 +164,8 @@ class Grammar:
 
         Warns:
             SchemaWarning: A keyword or a format is probably misspelled, or one of another language, so it has no
-                effect; the schema uses none; or `$schema` names a draft that is not supported.
+                effect; the schema uses none; `$schema` names a draft that is not supported; or a pattern holds a
+                backspace, where the string around it has read the escape \\b.
 
         >>> Grammar.from_json_schema({"type": "null"}).dump()
         'root ::= "null"'
@@ -197,9 +198,11 @@ class Grammar:
             RegexSyntaxError: The pattern is malformed or not regular; `span` says where.
 
         Warns:
-            GrammarWarning: The pattern looks like a grammar, a JSON Schema or a structural tag.
+            GrammarWarning: The pattern looks like a grammar, a JSON Schema or a structural tag; or it holds a
+                backspace, where the string around it has read the escape \\b.
         """
         from maskwright.frontends.regex import whole_regex_to_expr
+        from maskwright.frontends.warnings.lost_escapes import warn_of_lost_escape
         from maskwright.frontends.warnings.other_languages import warn_of_other_language, with_language
 
         check_pattern(pattern, flags)
@@ -208,7 +211,7 @@ class Grammar:
                 made = whole_regex_to_expr(pattern, flags=flags)
         except RegexSyntaxError as error:
             raise with_language(error, pattern)  # noqa: B904
-        found = warn_of_other_language(pattern)
+        found = warn_of_other_language(pattern) + warn_of_lost_escape(pattern, flags)
         return cls(_single(made), warnings=found, source=Source("regex", pattern, {"flags": flags}))
 
     @classmethod
@@ -223,8 +226,8 @@ class Grammar:
             EbnfSyntaxError: The text is malformed or names an undefined rule; `span` says where.
 
         Warns:
-            GrammarWarning: A constraint has no effect, because free text beside it matches all that it matches; or
-                a stop text must occur twice.
+            GrammarWarning: A constraint has no effect, because free text beside it matches all that it matches; a
+                stop text must occur twice; or a string has read an escape of the regular expression in it.
         """
         from maskwright.frontends.ebnf import ebnf_to_ir
         from maskwright.frontends.warnings.grammar_warnings import issue_warnings
@@ -265,8 +268,8 @@ class Grammar:
             OptionError: An option is wrong, or contradicts another one; `option` names it.
 
         Warns:
-            GrammarWarning: A constraint has no effect, because free text beside it matches all that it matches; or
-                a stop text must occur twice.
+            GrammarWarning: A constraint has no effect, because free text beside it matches all that it matches; a
+                stop text must occur twice; or a string has read an escape of the regular expression in it.
             SchemaWarning: Of a `%json`, as for `from_json_schema`.
 
         >>> print(Grammar.from_lark('start: "[" (NUM ("," NUM)*)? "]"\\nNUM: /[0-9]+/').dump())

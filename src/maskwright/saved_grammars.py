@@ -32,7 +32,7 @@ from maskwright.structural_tag.formats.content_keys import content_key
 
 _T = TypeVar("_T")
 _TEXTS = ("ebnf", "lark", "regex")
-_OUTCOMES = ("annotation", "relaxed")
+_OUTCOMES = ("annotation", "relaxed", "enforced")
 
 
 @dataclass(frozen=True)

@@ -53,7 +53,7 @@ class KeywordOutcome(NamedTuple):
         keyword: Its name, or None if the schema as a whole is meant.
         outcome: `"enforced"`: no output violates it. `"annotation"`: it asserts nothing there. `"relaxed"`: it is left
             out, as the options say. `"refused"`: because of it, compiling raises an error.
-        reason: Why it is not enforced.
+        reason: Why it is not enforced, or what it surely should be instead.
         suggestion: How to rewrite it, if there is a way.
     """
 
@@ -65,10 +65,12 @@ class KeywordOutcome(NamedTuple):
 
     @property
     def is_mistake(self) -> bool:
-        """Whether it asserts nothing, and was surely meant to: compiling the schema issues a `SchemaWarning`."""
+        """Whether it asserts nothing, or something else, and was surely meant to: compiling the schema issues a
+        `SchemaWarning`.
+        """
         from maskwright.frontends.json_schema.options import is_mistake
 
-        return self.outcome == "annotation" and self.reason is not None and is_mistake(self.reason)
+        return self.outcome in ("annotation", "enforced") and self.reason is not None and is_mistake(self.reason)
 
 
 @dataclass(frozen=True)
@@ -93,7 +95,7 @@ class SchemaReport:
 
     @property
     def warnings(self) -> tuple[KeywordOutcome, ...]:
-        """The keywords that assert nothing and were surely meant to, such as misspelled ones."""
+        """The keywords that surely mean something else than they assert, such as misspelled ones."""
         return tuple([k for k in self.keywords if k.is_mistake])
 
     def counts(self) -> dict[Outcome, int]:
@@ -177,7 +179,7 @@ def _nearest(pointer: str, places: Container[str]) -> str:
 
 def _found(finding: Finding, options: JsonSchemaOptions) -> KeywordOutcome:
     pointer, keyword, outcome, reason = finding
-    if outcome == "annotation":
+    if outcome != "relaxed":
         return KeywordOutcome(pointer, keyword, outcome, reason)
     kept: Outcome = "refused" if options.on_unsupported == "error" else "relaxed"
     return KeywordOutcome(pointer, keyword, kept, reason, _REWRITES.get(keyword))

@@ -24,8 +24,9 @@ import re
 from typing import Final
 
 from maskwright.errors import EbnfSyntaxError, LimitError, Span
-from maskwright.frontends.ebnf.arguments import parse_arguments
+from maskwright.frontends.ebnf.arguments import Arguments, parse_arguments
 from maskwright.frontends.ebnf.definitions import MAX_DEPTH, Definitions
+from maskwright.frontends.ebnf.escapes_in_quotes import lost_in_quotes
 from maskwright.frontends.ebnf.macros import MACRO_NAMES, MACROS, Context, regex_macro
 from maskwright.frontends.ebnf.terminals import class_expr
 from maskwright.frontends.ebnf.tokens import (
@@ -54,6 +55,7 @@ from maskwright.frontends.notation.rule_options import (
 from maskwright.frontends.notation.token_literals import token_set
 from maskwright.frontends.regular import is_regular
 from maskwright.frontends.texts import ANY_CHARACTER
+from maskwright.frontends.warnings.lost_escapes import LostAt
 from maskwright.frontends.warnings.notes import Notes
 from maskwright.ir import (
     EMPTY,
@@ -90,6 +92,7 @@ def ebnf_to_ir(source: str, root_rule_name: str = "root", *, notes: Notes | None
     parser = _Parser(source)
     grammar = parser.parse(root_rule_name)
     if notes is not None:
+        notes.lost.extend(parser.lost)
         for name, options in parser.rules.options.items():
             stop = stop_text(options)
             if stop is not None:
@@ -130,6 +133,7 @@ class _Parser:
     def __init__(self, source: str) -> None:
         self.source = source
         self.rules = Definitions(source)
+        self.lost: list[LostAt] = []
         self.group = _Group(0)
         self.stack: list[_Group] = []  # the groups around it
 
@@ -345,7 +349,15 @@ class _Parser:
             return given.end
         given = parse_arguments(self.source, token.end())
         self._push(regex_macro(given, Span(start, token.end(IS_MACRO)), self.source), start)
+        self._note_lost_escape(given)
         return given.end
+
+    def _note_lost_escape(self, given: Arguments) -> None:
+        place = given.positional[0].span
+        flags = given.named["flags"].value if "flags" in given.named else ""
+        lost = lost_in_quotes(self.source[place.start : place.end], flags)
+        if lost is not None:
+            self.lost.append(LostAt(self.rules.rule, place, lost))
 
     def _unexpected(self, position: int) -> EbnfSyntaxError:
         character = self.source[position]

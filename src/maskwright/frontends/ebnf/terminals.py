@@ -15,6 +15,7 @@ from typing import Final
 
 from maskwright.errors import EbnfSyntaxError, LimitError, RegexSyntaxError, Span
 from maskwright.frontends.charset import CodePointSet, json_string_chars, utf8
+from maskwright.frontends.ebnf.escapes_in_quotes import way_out
 from maskwright.frontends.notation.quoted import ESCAPE, SIMPLE_ESCAPES, escaped_character
 from maskwright.frontends.regex import regex_to_expr
 from maskwright.frontends.regex.classes import ASCII_SHORTHANDS
@@ -95,4 +96,5 @@ def regex_expr(pattern: str, place: Span, flags: str, flags_place: Span, in_json
         is_about_flags = isinstance(error, RegexSyntaxError) and error.source is None and flags
         message = f"in Regex: {error.message_with_place}"
         span = flags_place if is_about_flags else place
-        raise EbnfSyntaxError(message, source=source, span=span, hint=error.hint) from error
+        hint = way_out(source[place.start : place.end], flags) or error.hint
+        raise EbnfSyntaxError(message, source=source, span=span, hint=hint) from error

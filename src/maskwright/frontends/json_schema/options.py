@@ -236,27 +236,30 @@ UNKNOWN_KEYWORD: Final = "unknown keyword"
 NOTHING_USED: Final = "no keyword of JSON Schema is used"
 MISSPELLED_FORMAT: Final = "misspelled format"
 UNKNOWN_DRAFT: Final = "$schema names no draft that is supported"
-_MISTAKES: Final = (UNKNOWN_KEYWORD, NOTHING_USED, MISSPELLED_FORMAT, UNKNOWN_DRAFT)
+LOST_ESCAPE: Final = "a lost escape"
+_MISTAKES: Final = (UNKNOWN_KEYWORD, NOTHING_USED, MISSPELLED_FORMAT, UNKNOWN_DRAFT, LOST_ESCAPE)
 # The reason of a keyword that is no mistake, such as an extension.
 NOT_A_KEYWORD: Final = "it is not a keyword of JSON Schema"
 
 
 def is_mistake(reason: str) -> bool:
-    """Whether something that has no effect, for this reason, was surely meant to have one."""
+    """Whether something that does not do what it says, for this reason, was surely meant to."""
     return reason.startswith(_MISTAKES)
 
 
 class Finding(NamedTuple):
-    """One keyword that does not constrain the output, and why."""
+    """One keyword that does not constrain the output, and why; or that does so otherwise than was surely meant."""
 
     pointer: str
     keyword: str
-    outcome: Literal["annotation", "relaxed"]
+    outcome: Literal["annotation", "relaxed", "enforced"]
     reason: str
 
     @property
     def is_mistake(self) -> bool:
-        """Whether it was surely meant to constrain the output: a misspelled keyword, a schema that uses none."""
+        """Whether it was surely meant to constrain the output, or otherwise: a misspelled keyword, a schema that uses
+        none, a pattern with a lost escape.
+        """
         return is_mistake(self.reason)
 
     @property

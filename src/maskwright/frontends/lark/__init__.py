@@ -67,4 +67,5 @@ def lark_to_ir(
             report.extend([each._replace(reason=each.reason + place) for each in found])
         return made
 
-    return lower(parse(source), start, grammars or {}, modules or {}, read_schema, notes or no_notes())
+    noted = notes or no_notes()
+    return lower(parse(source, noted.lost), start, grammars or {}, modules or {}, read_schema, noted)

@@ -35,6 +35,7 @@ from maskwright.frontends.lark.tokens import (
 from maskwright.frontends.notation.mistakes import hint_at_head
 from maskwright.frontends.notation.quoted import Quoted, string_value
 from maskwright.frontends.notation.token_literals import token_set
+from maskwright.frontends.warnings.lost_escapes import LostAt, lost_escape
 from maskwright.ir import MAX_TEXT_NUMBER, UNBOUNDED
 
 MAX_DEPTH: Final = 100
@@ -83,12 +84,13 @@ class _Frame:
 
 
 class Body:
-    """The body that is being read, if any."""
+    """The body that is being read, if any. `lost` receives escapes that the text's way here took from its patterns."""
 
-    __slots__ = ("cursor", "frame", "stack")
+    __slots__ = ("cursor", "frame", "lost", "stack")
 
-    def __init__(self, cursor: Cursor) -> None:
+    def __init__(self, cursor: Cursor, lost: list[LostAt]) -> None:
         self.cursor = cursor
+        self.lost = lost
         self.frame: _Frame | None = None  # the innermost that is open
         self.stack: list[_Frame] = []  # those around it
 
@@ -153,7 +155,11 @@ class Body:
             raise self.cursor.error(
                 "unterminated regex: it must end on its line", token.start(), token.start() + 1, "add /"
             )
-        self.push(token, ast.Pattern(Span(*token.span("pattern")), pattern, flags))
+        span = Span(*token.span("pattern"))
+        lost = lost_escape(pattern, flags)
+        if lost is not None:
+            self.lost.append(LostAt(self.cursor.rule, span, lost))
+        self.push(token, ast.Pattern(span, pattern, flags))
 
     def _tokens(self, token: re.Match[str]) -> None:
         span = Span(*token.span("tokens"))

@@ -38,10 +38,11 @@ SIMPLE_ESCAPES: Final = {
     "0": "\0",
     "e": "\x1b",
 }
+WRITTEN_TWICE: Final = "in quotes, a backslash is written twice"
+MAX_SHOWN: Final = 60
 _IN_REGEX: Final = re.compile(r"Regex\s*\(\s*\Z")
 _IN_OPTION: Final = re.compile(r"\b(?:stop|suffix)\s*=\s*\Z")  # of a rule
 _BACKSLASH: Final = re.compile(r"""\\(["'\\]?)""")
-_MAX_SHOWN: Final = 60
 _KNOWN: Final = r"known: \" \' \? \\ \/ \n \r \t \b \f \a \v \0 \e \xHH \uHHHH \UHHHHHHHH"
 
 
@@ -96,16 +97,21 @@ def escaped_character(
     return chr(value)
 
 
+def doubled_backslashes(body: str) -> str:
+    """Write a regular expression for quotes: its backslashes twice, unless they are so, or stand before a quote."""
+    return _BACKSLASH.sub(lambda found: found[0] if found[1] else "\\\\", body)
+
+
 def _way_out(match: re.Match[str], start: int, source: str, error: type[GrammarError]) -> str:
     """What to write instead of an unknown escape: as a rule, a regular expression is meant."""
     letter, body, quote, before = match[6], match.string, source[start - 1], source[max(0, start - 40) : start - 1]
-    doubled = _BACKSLASH.sub(lambda found: found[0] if found[1] else "\\\\", body)
-    if len(doubled) > _MAX_SHOWN:
+    doubled = doubled_backslashes(body)
+    if len(doubled) > MAX_SHOWN:
         body, doubled = f"…\\{letter}…", f"…\\\\{letter}…"
     if quote not in ("'", '"'):  # a character class
         return f"write {letter} without a backslash, or \\\\ for a backslash"
     if _IN_REGEX.search(before):
-        return f"write {quote}{doubled}{quote}: in quotes, a backslash is written twice"
+        return f"write {quote}{doubled}{quote}: {WRITTEN_TWICE}"
     has_slashes = error is LarkSyntaxError or _IN_OPTION.search(before) is not None
     regex = "/" + body.replace("/", "\\/") + "/" if has_slashes else f"Regex({quote}{doubled}{quote})"
     plain = "" if letter.isalnum() else f"{letter} without a backslash, "

@@ -42,7 +42,7 @@ def regex_to_expr(
     return lower(anywhere(node) if search else node, encode, pattern)
 
 
-def whole_regex_to_expr(pattern: str, *, flags: str = "") -> Expr:
+def whole_regex_to_expr(pattern: str, *, flags: str = "", dialect: Dialect = "python") -> Expr:
     """Return the expression for a pattern that is a grammar by itself, and so may have back-references.
 
     Raises:
@@ -50,5 +50,5 @@ def whole_regex_to_expr(pattern: str, *, flags: str = "") -> Expr:
             not have matched.
         LimitError: The pattern is too deep or too large.
     """
-    node = parse(pattern, flags, back_references=True)
+    node = parse(pattern, flags, dialect, back_references=True)
     return lower_recalling(node, pattern) if recalled_groups(node) else lower(node, utf8, pattern)

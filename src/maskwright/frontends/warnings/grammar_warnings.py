@@ -2,7 +2,7 @@
 
     issue_warnings(rules, source, ":")    a `GrammarWarning` for each finding, with line and column in the source
 
-What is found is in frontends/warnings/shadowing.py and frontends/warnings/doubled_stops.py.
+What is found is in shadowing.py, doubled_stops.py and lost_escapes.py.
 Tested by tests/frontends/test_shadowing.py.
 """
 
@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 
-from maskwright.errors import GrammarError, GrammarWarning, Span
+from maskwright.errors import GrammarWarning, Span, line_and_column
 from maskwright.frontends.warnings.doubled_stops import doubled_stops
 from maskwright.frontends.warnings.issuing import issue
 from maskwright.frontends.warnings.notes import Notes
@@ -32,6 +32,9 @@ def issue_warnings(rules: GrammarIR, source: str, sign: str, notes: Notes) -> tu
         rule = rules.rules[finding.rule].name
         line, column = place_of(rule, source, sign) or (None, None)
         found.append(GrammarWarning(finding.message, rule=rule, line=line, column=column, hint=finding.hint))
+    for name, span, lost in notes.lost:
+        line, column = line_and_column(source, span)
+        found.append(GrammarWarning(lost.message, rule=name, line=line, column=column, hint=lost.hint))
     issue(found)
     return tuple(found)
 
@@ -41,7 +44,4 @@ def place_of(rule: str, source: str, sign: str) -> tuple[int, int] | None:
     found = re.search(rf"^[ \t]*[?!]*({re.escape(rule)})(?![\w-])[^\n:]*{sign}", source, re.MULTILINE)
     if found is None:
         return None
-    at = GrammarError("", source=source, span=Span(*found.span(1)))
-    assert at.line is not None
-    assert at.column is not None
-    return at.line, at.column
+    return line_and_column(source, Span(*found.span(1)))

@@ -1,4 +1,4 @@
-"""The warning of a JSON Schema in which something has no effect that was surely meant to have one.
+"""The warning of a JSON Schema in which something has no effect, or another one than was surely meant.
 
     warn_of([Finding("/requird", "requird", "annotation", "unknown keyword 'requird'; did you mean 'required'?")])
 

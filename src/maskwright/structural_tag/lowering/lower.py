@@ -19,6 +19,7 @@ from typing import Any, Final, cast
 
 from maskwright.errors import GrammarError, LimitError, SchemaError, StructuralTagError
 from maskwright.frontends.json_schema import Finding
+from maskwright.frontends.json_schema.normalise.findings import lost_in_pattern
 from maskwright.frontends.texts import ANY_TEXT
 from maskwright.ir import (
     OP_REF,
@@ -199,6 +200,8 @@ class Lowering(TagRules):
         except GrammarError as error:
             message = f"invalid pattern: {error.message_with_place}"
             raise StructuralTagError(message, pointer=f"{pointer}/pattern", hint=error.hint) from error
+        lost = lost_in_pattern(it.pattern, f"{pointer}/pattern", "pattern", "python")
+        self.report += [lost] if lost is not None else []
         if texts.is_empty:
             without = " without an excluded text" if excluded else ""
             raise StructuralTagError(f"no text matches this pattern{without}", pointer=f"{pointer}/pattern")

@@ -5,6 +5,7 @@
     either way                 Finding("/propertys", "propertys", "annotation", "unknown keyword …")
     either way                 Finding("/format", "format", "annotation", "unknown format 'phone'")
     either way                 Finding("/x-label", "x-label", "annotation", "it is not a keyword of JSON Schema")
+    either way                 Finding("/pattern", "pattern", "enforced", "a lost escape: …"): another one is meant
 
 Tested by tests/frontends/json_schema/test_schema_options.py and read/test_schema_misspelled.py.
 """
@@ -15,6 +16,7 @@ from typing import Any
 
 from maskwright.errors import SchemaError, UnsupportedSchemaError
 from maskwright.frontends.json_schema.options import (
+    LOST_ESCAPE,
     MISSPELLED_FORMAT,
     NOT_A_KEYWORD,
     UNKNOWN_KEYWORD,
@@ -26,6 +28,8 @@ from maskwright.frontends.json_schema.read.misspelled import constrains_nothing,
 from maskwright.frontends.json_schema.read.places import Node, Path, Refusal
 from maskwright.frontends.json_schema.read.pointers import pointer_of
 from maskwright.frontends.json_schema.sets.misspelled_formats import format_meant_by
+from maskwright.frontends.regex import Dialect
+from maskwright.frontends.warnings.lost_escapes import lost_escape
 
 
 class Findings:
@@ -51,6 +55,12 @@ class Findings:
     def note_unknown(self, node: Node) -> None:
         """Report the keywords of a schema object that the standard does not have."""
         for finding in unknown_in(node[0], node[2], node[0] is self._root):
+            self.note(finding)
+
+    def note_lost_escape(self, pattern: str, path: Path, keyword: str) -> None:
+        """Report a regular expression that holds a backspace where its escape was surely meant."""
+        finding = lost_in_pattern(pattern, pointer_of(path), keyword)
+        if finding is not None:
             self.note(finding)
 
     def refuse(self, refusal: Refusal) -> None:
@@ -91,6 +101,14 @@ def unknown_format(name: str, path: Path) -> Finding:
     meant = format_meant_by(name)
     reason = f"unknown format {name[:60]!r}" if meant is None else f"{MISSPELLED_FORMAT} {name!r}; {meant}"
     return Finding(pointer_of(path), "format", "annotation", reason)
+
+
+def lost_in_pattern(pattern: str, pointer: str, keyword: str, dialect: Dialect = "ecma") -> Finding | None:
+    """Return what is reported of a regular expression if one of its escapes was lost."""
+    lost = lost_escape(pattern, dialect=dialect)
+    return (
+        None if lost is None else Finding(pointer, keyword, "enforced", f"{LOST_ESCAPE}: {lost.message}; {lost.hint}")
+    )
 
 
 def schema_error(node: Node, keyword: str | None, message: str, hint: str) -> SchemaError:

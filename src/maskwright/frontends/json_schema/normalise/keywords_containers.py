@@ -160,6 +160,7 @@ def patternProperties(context: SchemaContext, value: Any) -> None:
     patterns = []
     for expression, schema in value.items():
         path = ((context.node.path, "patternProperties"), expression)
+        context.norm.findings.note_lost_escape(expression, path, "patternProperties")
         patterns.append((expression, path, (context.child("patternProperties", schema, expression),)))
     context.objects().extras = (Extras(tuple(patterns), rest),)
 

@@ -179,7 +179,9 @@ def maxLength(context: SchemaContext, value: Any) -> None:
 def pattern(context: SchemaContext, value: Any) -> None:
     if not isinstance(value, str):
         raise context.malformed("pattern", "a string", value)
-    context.strings().patterns += ((value, (context.node.path, "pattern")),)
+    path = (context.node.path, "pattern")
+    context.norm.findings.note_lost_escape(value, path, "pattern")
+    context.strings().patterns += ((value, path),)
 
 
 def format_(context: SchemaContext, value: Any) -> None:

@@ -3,7 +3,8 @@ r"""Regular expressions of which it is plain that a string matches them, without
     length_of_match("^[A-Z]{3}$")      3: AAA does
     length_of_match("^(?!x)")          -1: someone has to look
 
-Plain is a pattern without assertions but `^` where it begins and `$` where it ends, of moderate size, which some string
+Plain is a pattern without assertions but `^` where it begins and `$` where it ends, of moderate size, without control
+characters that an escape may have been lost to (frontends/warnings/lost_escapes.py), which some string
 matches that is made of characters with no meaning in any style of arguments: so it can be compiled and is not empty,
 whatever ends a string. What was found of a pattern is kept.
 Tested by tests/frontends/json_schema/sets/test_plain_patterns.py.
@@ -17,6 +18,7 @@ from maskwright.errors import MaskwrightError
 from maskwright.frontends.charset import CodePointSet
 from maskwright.frontends.regex import parse
 from maskwright.frontends.regex.ast import INFINITE, Alt, Anchor, Chars, Group, Literal, Node, Repeat, Seq
+from maskwright.frontends.warnings.lost_escapes import CONTROLS
 from maskwright.support.memos import remembered
 
 _LONGEST: Final = 1_000  # patterns, in characters
@@ -36,7 +38,7 @@ def length_of_match(pattern: str) -> int:
 
 def witness(pattern: str) -> str | None:
     """Return a string that a plain pattern matches; None of one that is not plain."""
-    if len(pattern) > _LONGEST:
+    if len(pattern) > _LONGEST or not CONTROLS.isdisjoint(pattern):
         return None
     try:
         node = parse(pattern, "", "ecma")
