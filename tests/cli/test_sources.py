@@ -46,6 +46,32 @@ def test_a_grammar_from_a_file_or_in_place(cli: Cli, tmp_path: Path) -> None:
     assert cli("generate", "--grammar", 'root ::= "no"', "--no-stats") == (0, "no\n", "")
 
 
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("a.json", '{"const": "b"}'),
+        ("a.ebnf", 'root ::= "\\"b\\""'),
+        ("a: b.lark", 'start: /"b"/'),
+        ("a.regex", '"b"\n'),
+    ],
+)
+def test_a_file_given_alone_is_read_once(
+    cli: Cli, name: str, text: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / name
+    path.write_text(text)
+    opened: list[Path] = []
+    read_bytes = Path.read_bytes
+
+    def reading(file: Path) -> bytes:
+        opened.append(file)
+        return read_bytes(file)
+
+    monkeypatch.setattr(Path, "read_bytes", reading)
+    assert cli("generate", str(path), "--no-stats") == (0, '"b"\n', "")
+    assert opened.count(path) == 1
+
+
 def test_a_regex_from_a_file_by_its_ending(cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     for name in ("two.regex", "two.re", "two"):

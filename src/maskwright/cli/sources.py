@@ -19,7 +19,7 @@ import time
 from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
-from typing import Any, NamedTuple, NoReturn
+from typing import Any, Final, NamedTuple, NoReturn
 
 from maskwright import CompiledGrammar, Grammar, GrammarCompiler, TokenizerInfo
 from maskwright.errors import GrammarError, MaskwrightError, OptionError
@@ -89,23 +89,27 @@ def read_structure(arguments: argparse.Namespace) -> Structure:
     if arguments.tools is None and (arguments.model_family or arguments.tool_choice):
         option = "--model-family" if arguments.model_family else "--tool-choice"
         raise CommandError(f"{option} needs --tools\n  hint: pass --tools FILE")
-    given = {**vars(arguments), **_by_ending(arguments.file)}
-    if given["schema"] is not None:
-        return _schema(given["schema"], layout)
-    if arguments.tag is not None:
-        return _tag(arguments.tag, layout)
-    if arguments.tools is not None:
-        return _tools(arguments, layout)
+    given = _by_ending(arguments.file) or _by_option(arguments)
+    if given is not None and given.language == "schema":
+        return _schema(given, layout)
+    if given is not None and given.language == "tag":
+        return _tag(given, layout)
+    if given is not None and given.language == "tools":
+        return _tools(given, arguments, layout)
     if layout:
         raise CommandError("layout and schema options need --schema, --tag or --tools\n  hint: leave them out")
-    if given["grammar"] is not None:
-        return _grammar(given["grammar"])
-    if given["lark"] is not None:
-        return _lark(given["lark"])
-    if given["regex"] is not None:
-        return _regex(given["regex"])
+    if given is not None:
+        return _grammar(given)
     choices: list[str] = arguments.choice
     return Structure("--choice", "charset", lambda compiler: compiler.compile_choices(choices))
+
+
+class _Given(NamedTuple):
+    """What was given: its language, a label for messages, and the text."""
+
+    language: str
+    label: str
+    text: str
 
 
 def language_of(name: str) -> str | None:
@@ -113,16 +117,26 @@ def language_of(name: str) -> str | None:
     return _ENDINGS.get(Path(name).suffix)
 
 
-def _by_ending(file: str | None) -> dict[str, str]:
-    """The option for the language of a file that was given alone, with the file as its value."""
+def _by_ending(file: str | None) -> _Given | None:
+    """A file that was given alone."""
     if file is None:
-        return {}
+        return None
     language = language_of(file)
     if language is None:
         hint = f"pass --schema, --grammar, --lark, --regex or --tag, or a file that ends in {ENDINGS}"
         raise CommandError(f"{file[:_MAX_SHOWN]}: unknown language\n  hint: {hint}")
-    read_text(file, "FILE", "the path of a file, or a structure by its option, such as --schema")
-    return {"grammar" if language == "ebnf" else language: file}
+    label, text = read_text(file, "FILE", "the path of a file, or a structure by its option, such as --schema")
+    return _Given(language, label, text)
+
+
+def _by_option(arguments: argparse.Namespace) -> _Given | None:
+    """The value of the option for a language, or the file that it names."""
+    for language, option, is_inline, ways in _OPTIONS:
+        argument: str | None = getattr(arguments, option.removeprefix("--"))
+        if argument is not None:
+            label, text = (option, argument) if is_inline(argument) else read_text(argument, option, ways)
+            return _Given(language, label, text)
+    return None
 
 
 def json_options(arguments: argparse.Namespace) -> dict[str, Any]:
@@ -153,43 +167,24 @@ def _pattern(pattern: str) -> str:
     return pattern
 
 
-def _schema(argument: str, layout: dict[str, Any]) -> Structure:
-    inline = is_inline_json(argument) or argument.strip() in ("true", "false")
-    label, text = (
-        ("--schema", argument)
-        if inline
-        else read_text(argument, "--schema", "a file, - for stdin, or JSON that begins with '{'")
-    )
-    check_schema_text(label, text, tools="--tools FILE")
-    return Structure(label, "json_schema", lambda compiler: compiler.compile_json_schema(text, **layout))
+def _schema(given: _Given, layout: dict[str, Any]) -> Structure:
+    check_schema_text(given.label, given.text, tools="--tools FILE")
+    return Structure(given.label, "json_schema", lambda compiler: compiler.compile_json_schema(given.text, **layout))
 
 
-def _tag(argument: str, layout: dict[str, Any]) -> Structure:
-    inline = is_inline_json(argument)
-    label, text = (
-        ("--tag", argument)
-        if inline
-        else read_text(argument, "--tag", "a file, - for stdin, or JSON that begins with '{'")
-    )
-    tag = parse_json(label, text)
-    return Structure(label, "json_schema", lambda compiler: compiler.compile_structural_tag(tag, **layout))
+def _tag(given: _Given, layout: dict[str, Any]) -> Structure:
+    tag = parse_json(given.label, given.text)
+    return Structure(given.label, "json_schema", lambda compiler: compiler.compile_structural_tag(tag, **layout))
 
 
-def _tools(arguments: argparse.Namespace, layout: dict[str, Any]) -> Structure:
-    argument: str = arguments.tools
-    inline = argument.lstrip().startswith("[")
-    label, text = (
-        ("--tools", argument)
-        if inline
-        else read_text(argument, "--tools", "a file, - for stdin, or JSON that begins with '['")
-    )
-    tools = parse_json(label, text)
+def _tools(given: _Given, arguments: argparse.Namespace, layout: dict[str, Any]) -> Structure:
+    tools = parse_json(given.label, given.text)
     family, choice = read_family(arguments, "--tools"), arguments.tool_choice
 
     def compile_tools(compiler: GrammarCompiler) -> CompiledGrammar:
         return compiler.compile_structural_tag(read_tool_tag(tools, family, choice, layout))
 
-    return Structure(label, "json_schema", compile_tools)
+    return Structure(given.label, "json_schema", compile_tools)
 
 
 def read_tool_tag(tools: Any, family: str, choice: str | None, options: dict[str, Any]) -> Any:
@@ -215,35 +210,50 @@ def read_family(arguments: argparse.Namespace, option: str) -> str:
     return family
 
 
-def _grammar(argument: str) -> Structure:
-    inline = "::=" in argument
-    label, text = (
-        ("--grammar", argument)
-        if inline
-        else read_text(argument, "--grammar", "a file, - for stdin, or rules with '::='")
-    )
-    return Structure(label, "ebnf", lambda compiler: compiler.compile_grammar(text))
-
-
-def _lark(argument: str) -> Structure:
-    inline = "\n" in argument or ": " in argument
-    label, text = (
-        ("--lark", argument) if inline else read_text(argument, "--lark", "a file, - for stdin, or rules with ': '")
-    )
-    return Structure(label, "lark", lambda compiler: compiler.compile_lark(text))
-
-
-def _regex(argument: str) -> Structure:
-    label, pattern = "--regex", argument
-    if language_of(argument) == "regex" and Path(argument).is_file():
-        label, text = read_text(argument, "--regex", "a pattern, or a file that ends in .regex or .re")
-        pattern = text.rstrip("\n")
+def _grammar(given: _Given) -> Structure:
+    label, text = given.label, given.text
+    if given.language == "ebnf":
+        return Structure(label, "ebnf", lambda compiler: compiler.compile_grammar(text))
+    if given.language == "lark":
+        return Structure(label, "lark", lambda compiler: compiler.compile_lark(text))
+    pattern = text if label == "--regex" else text.rstrip("\n")
     return Structure(label, "regex", lambda compiler: compiler.compile_regex(pattern))
 
 
 def is_inline_json(argument: str) -> bool:
     """Whether this is the text of a JSON object, and not the name of a file."""
     return argument.lstrip().startswith("{")
+
+
+def _is_schema(argument: str) -> bool:
+    return is_inline_json(argument) or argument.strip() in ("true", "false")
+
+
+def _are_tools(argument: str) -> bool:
+    return argument.lstrip().startswith("[")
+
+
+def _is_ebnf(argument: str) -> bool:
+    return "::=" in argument
+
+
+def _is_lark(argument: str) -> bool:
+    return "\n" in argument or ": " in argument
+
+
+def _is_pattern(argument: str) -> bool:
+    return language_of(argument) != "regex" or not Path(argument).is_file()
+
+
+# By language: its option, whether a value is the text itself, and else what may be given.
+_OPTIONS: Final = (
+    ("schema", "--schema", _is_schema, "a file, - for stdin, or JSON that begins with '{'"),
+    ("tag", "--tag", is_inline_json, "a file, - for stdin, or JSON that begins with '{'"),
+    ("tools", "--tools", _are_tools, "a file, - for stdin, or JSON that begins with '['"),
+    ("ebnf", "--grammar", _is_ebnf, "a file, - for stdin, or rules with '::='"),
+    ("lark", "--lark", _is_lark, "a file, - for stdin, or rules with ': '"),
+    ("regex", "--regex", _is_pattern, "a pattern, or a file that ends in .regex or .re"),
+)
 
 
 def read_text(argument: str, option: str, ways: str) -> tuple[str, str]:
