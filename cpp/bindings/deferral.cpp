@@ -272,7 +272,8 @@ class SchemaScan {
     }
   }
 
-  // Finds the keywords of a mapping that begins there. False if there are others, or if it took too long.
+  // Finds the keywords of a mapping that begins there. False if there are others, or one of a later draft, or if it
+  // took too long.
   bool read(ContentCursor& schema, Said& said) {
     for (size_t members = schema.num_parts(); members > 0; --members) {
       const std::string_view key = schema.whole_text();
@@ -287,7 +288,7 @@ class SchemaScan {
       }
       if (!pass(schema)) return false;
     }
-    return true;
+    return !(is_draft_4_ && said.has(kConst));
   }
 
   // Goes past a value. False if it took too long.
@@ -318,7 +319,7 @@ class SchemaScan {
   bool is_known_draft(ContentCursor uri) {
     if (uri.kind() != 's') return false;
     const std::string_view text = uri.text();
-    bounds_are_flags_ = text.find("draft-04") != text.npos;
+    is_draft_4_ = text.find("draft-04") != text.npos;
     return std::ranges::any_of(kDrafts, [&](std::string_view draft) { return text.find(draft) != text.npos; });
   }
 
@@ -412,7 +413,7 @@ class SchemaScan {
 
   bool number(const Said& said, bool may_be_real) {
     const bool is_exclusive = said.has_any(set_of({kExclusiveMinimum, kExclusiveMaximum}));
-    if (is_exclusive && bounds_are_flags_) return false;
+    if (is_exclusive && is_draft_4_) return false;
     if (said.has(kFormat) && !is_known_format(said) && !takes_unknown_format()) return false;
     const auto low = bound(said, {kMinimum, kExclusiveMinimum}, -kMost, may_be_real);
     const auto high = bound(said, {kMaximum, kExclusiveMaximum}, kMost, may_be_real);
@@ -534,7 +535,7 @@ class SchemaScan {
   uint32_t within_ = Definitions::kRoot;  // of the schema that is looked at
   std::vector<std::string_view> names_;
   Definitions definitions_;
-  bool bounds_are_flags_ = false;  // exclusive ones, in the oldest draft
+  bool is_draft_4_ = false;  // in which exclusive bounds are flags
   size_t num_steps_ = 0;
   Deferral seen_;
 };

@@ -19,9 +19,10 @@
     ├── LimitError              a limit on depth, size or work was reached        (also RuntimeError)
     └── MatcherError            a call that a matcher cannot carry out             (also RuntimeError)
 
-There are two warnings: `GrammarWarning`, for grammars that compile but surely do not do what they were written for, and
-`SchemaWarning`, for JSON Schemas with a misspelled keyword or format, with no keyword at all, or of an unknown draft.
-Regular expressions with an escape that the string around them has read are given the one or the other.
+There are two warnings. `GrammarWarning` is for grammars that compile but surely do not do what they were written for.
+`SchemaWarning` is for JSON Schemas with a misspelled keyword or format, with no keyword at all, of an unknown draft, or
+with constraints that their draft drops. Regular expressions with an escape that the string around them has read are
+given the one or the other.
 
 Errors are data: whatever a program may want to act on is a field, and the message is made from the fields.
 A message never holds more than one line of the user's source, so that logs do not leak whole schemas.

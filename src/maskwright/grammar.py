@@ -164,8 +164,8 @@ class Grammar:
 
         Warns:
             SchemaWarning: A keyword or a format is probably misspelled, or one of another language, so it has no
-                effect; the schema uses none; `$schema` names a draft that is not supported; or a pattern holds a
-                backspace, where the string around it has read the escape \\b.
+                effect; the schema uses none; `$schema` names a draft that is not supported, or one that drops a
+                constraint; or a pattern holds a backspace, where the string around it has read the escape \\b.
 
         >>> Grammar.from_json_schema({"type": "null"}).dump()
         'root ::= "null"'

@@ -237,7 +237,17 @@ NOTHING_USED: Final = "no keyword of JSON Schema is used"
 MISSPELLED_FORMAT: Final = "misspelled format"
 UNKNOWN_DRAFT: Final = "$schema names no draft that is supported"
 LOST_ESCAPE: Final = "a lost escape"
-_MISTAKES: Final = (UNKNOWN_KEYWORD, NOTHING_USED, MISSPELLED_FORMAT, UNKNOWN_DRAFT, LOST_ESCAPE)
+HIDDEN_BY_REF: Final = "a constraint that $ref hides"
+OF_LATER_DRAFT: Final = "a constraint of a later draft"
+_MISTAKES: Final = (
+    UNKNOWN_KEYWORD,
+    NOTHING_USED,
+    MISSPELLED_FORMAT,
+    UNKNOWN_DRAFT,
+    LOST_ESCAPE,
+    HIDDEN_BY_REF,
+    OF_LATER_DRAFT,
+)
 # The reason of a keyword that is no mistake, such as an extension.
 NOT_A_KEYWORD: Final = "it is not a keyword of JSON Schema"
 
@@ -257,8 +267,8 @@ class Finding(NamedTuple):
 
     @property
     def is_mistake(self) -> bool:
-        """Whether it was surely meant to constrain the output, or otherwise: a misspelled keyword, a schema that uses
-        none, a pattern with a lost escape.
+        """Whether it was surely meant to constrain the output, or otherwise: a misspelled keyword, one that `$ref`
+        hides or that the draft does not have, a schema that uses none, a pattern with a lost escape.
         """
         return is_mistake(self.reason)
 

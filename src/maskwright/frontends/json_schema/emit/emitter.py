@@ -21,6 +21,7 @@ from maskwright.frontends.json_schema.emit.layout import Layout
 from maskwright.frontends.json_schema.emit.objects import object_text
 from maskwright.frontends.json_schema.emit.schema_rules import SMALL, SchemaRules
 from maskwright.frontends.json_schema.normalise.document_context import DocumentContext
+from maskwright.frontends.json_schema.normalise.dropped import note_hidden
 from maskwright.frontends.json_schema.read.places import Conj, Node, identity_of
 from maskwright.frontends.json_schema.read.pointers import pointer_of
 from maskwright.frontends.json_schema.sets.scalars import one_of, scalar_texts
@@ -88,8 +89,11 @@ class Emitter(SchemaRules):
         """Return what a node that does nothing but refer leads to; the node itself if it asserts more."""
         document, schema = self.norm.document, node[0]
         uri = schema["$ref"]
-        if len(schema) > 1 and not document.only_refers(schema):
-            return node
+        if len(schema) > 1:
+            if not document.only_refers(schema):
+                return node
+            if document.draft <= 7:
+                note_hidden(node, document, self.norm.findings)
         key = (uri, id(node.resource))
         known = self._targets.get(key) if type(uri) is str else None
         if known is None:

@@ -14,7 +14,7 @@ Nothing here changes what a schema means: what cannot be deferred is compiled at
     array            items, minItems, maxItems
     object           properties (with names that every style can write), required (of these), additionalProperties
     several types    what each of them may say
-    any scalar type  enum or const instead, with values of this type
+    any scalar type  enum or (but in draft 4, which does not have it) const instead, with values of this type
     without type     nothing, or enum or const of scalars; or anyOf, or oneOf of different types, not straight in
                      another one; or a $ref to a definition of the root, alone or alone in allOf
 

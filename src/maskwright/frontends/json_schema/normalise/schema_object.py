@@ -11,6 +11,7 @@ from typing import Any, Final
 
 from maskwright.frontends.json_schema.normalise.complement import complement
 from maskwright.frontends.json_schema.normalise.document_context import DocumentContext
+from maskwright.frontends.json_schema.normalise.dropped import LATER, note_hidden, note_later
 from maskwright.frontends.json_schema.normalise.findings import schema_error
 from maskwright.frontends.json_schema.normalise.keywords import BY_DRAFT
 from maskwright.frontends.json_schema.normalise.one_of import exactly_one, one_of_beside
@@ -85,11 +86,16 @@ def _run_keywords(context: SchemaContext) -> None:
     keywords = BY_DRAFT[norm.draft]
     if "$ref" in schema and norm.draft <= 7:
         keywords["$ref"](context, schema["$ref"])
+        if len(schema) > 1:
+            note_hidden(context.node, norm.document, norm.findings)
     else:
+        later = LATER[norm.draft]
         for keyword, value in schema.items():
             function = keywords.get(keyword)
             if function is not None:
                 function(context, value)
+            elif keyword in later:
+                note_later(context.node, keyword, norm.draft, norm.findings)
     if norm.tracks or context.unevaluated:
         note_seen(context)
 

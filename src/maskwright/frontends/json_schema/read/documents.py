@@ -179,6 +179,11 @@ def draft_of(schema: Any) -> int:
     return (_named_draft(uri) if isinstance(uri, str) else None) or _LATEST
 
 
+def name_of_draft(draft: int) -> str:
+    """Return how a draft is called."""
+    return f"draft {draft}" if draft < 2019 else {2019: "draft 2019-09", 2020: "draft 2020-12"}[draft]
+
+
 def _named_draft(uri: str) -> int | None:
     for name, draft in _DRAFTS.items():
         if name in uri:

@@ -17,7 +17,7 @@ from maskwright.errors import SchemaError
 from maskwright.frontends.json_schema.normalise.keywords import BY_DRAFT
 from maskwright.frontends.json_schema.options import NOT_A_KEYWORD, UNKNOWN_KEYWORD
 from maskwright.frontends.json_schema.read import guidance
-from maskwright.frontends.json_schema.read.documents import Document
+from maskwright.frontends.json_schema.read.documents import Document, name_of_draft
 from maskwright.frontends.json_schema.read.keyword_table import (
     ANNOTATIONS,
     ASSERTING,
@@ -99,7 +99,8 @@ def _annotation(keyword: str, schema: dict[str, Any], draft: int, sees: bool) ->
     """Return why a keyword asserts nothing where it stands, and what to do about it; None if it asserts something."""
     known = BY_DRAFT[draft]
     if "$ref" in schema and draft <= 7 and keyword != "$ref":
-        return f"up to draft 7, $ref hides what stands next to it; this is {_name_of(draft)}", "put $ref into an allOf"
+        why = f"up to draft 7, $ref hides what stands next to it; this is {name_of_draft(draft)}"
+        return why, "put $ref into an allOf"
     if keyword == "if" and keyword in known and not sees and "then" not in schema and "else" not in schema:
         return "there is neither then nor else next to it", "add one of them, or remove it"
     if keyword in known:
@@ -107,24 +108,20 @@ def _annotation(keyword: str, schema: dict[str, Any], draft: int, sees: bool) ->
     reader = READ_BY.get(keyword)
     if reader is not None:
         if reader not in known:
-            return f"{_name_of(draft)} does not have {reader}", "let $schema name a later draft"
+            return f"{name_of_draft(draft)} does not have {reader}", "let $schema name a later draft"
         if reader not in schema:
             return f"there is no {reader} next to it", f"add {reader}, or remove it"
         if keyword == "additionalItems" and not isinstance(schema[reader], list):
             return "there is no array of items next to it", "write items"
         return None, None
     if keyword in ASSERTING:
-        return f"{_name_of(draft)} does not have {keyword}", "let $schema name a later draft"
+        return f"{name_of_draft(draft)} does not have {keyword}", "let $schema name a later draft"
     if keyword in ANNOTATIONS:
         return "it is an annotation", None
     if keyword == guidance.KEYWORD:
         return guidance.NOT_HERE, "write it there"
     advice = advice_on(keyword, schema)
     return (NOT_A_KEYWORD, None) if advice is None else (f"{UNKNOWN_KEYWORD} {keyword!r}", advice)
-
-
-def _name_of(draft: int) -> str:
-    return f"draft {draft}" if draft < 2019 else {2019: "draft 2019-09", 2020: "draft 2020-12"}[draft]
 
 
 def _sub_schemas(document: Document, node: Node, keyword: str, value: Any) -> list[Node]:
