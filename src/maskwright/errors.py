@@ -64,7 +64,7 @@ class MaskwrightError(Exception):
 
 
 class ArgumentError(MaskwrightError, TypeError):
-    """An argument has the wrong type. `argument` names it; the message says what to pass instead."""
+    """An argument has the wrong type, or a wrong name. `argument` names it; the message says what to pass instead."""
 
     def __init__(self, message: str, *, argument: str, hint: str | None = None) -> None:
         self.argument = argument

@@ -26,6 +26,7 @@ from maskwright import _kernel
 from maskwright.compiling.compiled_grammar import CompiledGrammar, Precomputed, checked_compiled
 from maskwright.errors import LimitError, OptionError, TokenizerError, wrong_argument
 from maskwright.report.rejection import Explanation, expected
+from maskwright.support.argument_names import other_names
 from maskwright.support.arguments import as_integer, as_number, as_tuple, instance, refuse_pickling
 from maskwright.tokenizer.jump_forward import Encode, find_tokens
 
@@ -83,6 +84,7 @@ class GrammarMatcher(_kernel.Matcher):
     so, unless `override_stop_tokens` or `terminate_without_stop_token` is given.
     """
 
+    @other_names(max_new_tokens="max_tokens")
     def __init__(
         self,
         compiled_grammar: CompiledGrammar,
@@ -98,7 +100,7 @@ class GrammarMatcher(_kernel.Matcher):
         if override_stop_tokens is not None:
             stops = _stop_tokens(override_stop_tokens, info.vocab_size)
         elif not stops and not terminate_without_stop_token:
-            warnings.warn(_WITHOUT_END, UserWarning, stacklevel=2)
+            warnings.warn(_WITHOUT_END, UserWarning, stacklevel=3)
         super().__init__(
             compiled_grammar._native,
             stops,

@@ -82,6 +82,11 @@ MISTAKES: dict[str, tuple[Callable[[], Any], type[mw.MaskwrightError], str]] = {
     ),
     "a text for saved bytes": (lambda: mw.Grammar.deserialize("a"), mw.ArgumentError, "must be bytes, not str"),  # type: ignore[arg-type]
     "no directory": (lambda: mw.GrammarCompiler(INFO, cache_dir=""), mw.OptionError, "pass a directory, or None"),
+    "a budget by another name": (
+        lambda: mw.GrammarMatcher(GRAMMAR, max_new_tokens=9),
+        mw.ArgumentError,
+        "use max_tokens",
+    ),
     "a temperature of zero": (lambda: sampler(temperature=0), mw.OptionError, "use best_of"),
     "a text as a token": (lambda: matcher().accept_token("a"), mw.ArgumentError, "accept_string accepts text"),  # type: ignore[arg-type]
     "a tokenizer's name": (

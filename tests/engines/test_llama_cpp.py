@@ -149,6 +149,8 @@ def test_stop_tokens_at_which_llama_cpp_does_not_stop(llama: Any) -> None:
 def test_arguments_of_the_wrong_type(llama: Any, record: CompiledGrammar) -> None:
     with pytest.raises(ArgumentError, match=r"llama must be a llama_cpp\.Llama, not str"):
         GrammarLogitsProcessor(record, "model.gguf")
+    with pytest.raises(ArgumentError, match="hint: use max_tokens"):
+        GrammarLogitsProcessor(record, llama, max_new_tokens=9)
     with pytest.raises(ArgumentError, match="compiled must be a CompiledGrammar, not dict"):
         GrammarLogitsProcessor(SCHEMA, llama)
 

@@ -177,6 +177,8 @@ def test_what_mistakes_get(loaded: Any, compiler: GrammarCompiler, record: Compi
         processor([1], mx.zeros((1, 49_152)))
     with pytest.raises(UnsatisfiableError, match="the shortest output needs"):
         GrammarLogitsProcessor(record, max_tokens=4)
+    with pytest.raises(ArgumentError, match="hint: use max_tokens"):
+        GrammarLogitsProcessor(record, max_new_tokens=4)
 
 
 def test_a_processor_behind_that_undoes_the_mask(loaded: Any, record: CompiledGrammar) -> None:

@@ -94,6 +94,8 @@ def test_what_mistakes_get(loaded: Loaded) -> None:
         generate(loaded.model, loaded.record)
     with pytest.raises(ArgumentError, match="compiled must be a CompiledGrammar, not dict"):
         generate(loaded.generator("A"), SCHEMA)
+    with pytest.raises(ArgumentError, match="hint: use max_tokens"):
+        generate(loaded.generator("A"), loaded.record, max_new_tokens=64)
     other = TokenizerInfo.from_vocab([b"a"] * 32_000, stop_token_ids=[2])
     with pytest.raises(BitmaskError, match="49152 logits, but the grammar's tokenizer has 32000 ids"):
         loaded.texts("A", compiled=GrammarCompiler(other).compile_regex("a"))

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from maskwright import CompiledGrammar, GrammarCompiler, GrammarMatcher, TokenizerInfo
-from maskwright.errors import MatcherError
+from maskwright.errors import ArgumentError, MatcherError
 
 torch = pytest.importorskip("torch")
 transformers = pytest.importorskip("transformers")
@@ -204,3 +204,11 @@ def test_scores_on_a_gpu(letters: TokenizerInfo) -> None:
     processor = GrammarLogitsProcessor(GrammarCompiler(letters).compile_regex("b"))
     scores = processor(ids([1]).cuda(), torch.zeros(1, 8, device="cuda"))
     assert scores.isfinite().tolist() == [[False, True, *[False] * 6]]
+
+
+def test_the_budget_by_the_name_of_another_engine() -> None:
+    compiled = GrammarCompiler(TokenizerInfo.from_vocab(["a", "</s>"], stop_token_ids=[1])).compile_regex("a")
+    with pytest.raises(ArgumentError, match=r"GrammarLogitsProcessor\(\) has no argument max_tokens\n  hint: use"):
+        GrammarLogitsProcessor(compiled, max_tokens=9)
+    with pytest.raises(TypeError, match="unexpected keyword argument 'max_token'"):
+        GrammarLogitsProcessor(compiled, max_token=9)

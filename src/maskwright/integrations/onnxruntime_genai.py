@@ -21,6 +21,7 @@ from maskwright.compiling.compiled_grammar import checked_compiled
 from maskwright.errors import BitmaskError, MatcherError, OptionError, wrong_argument
 from maskwright.integrations.budgets import matcher_within
 from maskwright.integrations.following import check_choices, check_width
+from maskwright.support.argument_names import other_names
 from maskwright.support.packages import needed_by
 
 with needed_by("maskwright.integrations.onnxruntime_genai", onnxruntime_genai="onnxruntime-genai"):
@@ -29,6 +30,7 @@ with needed_by("maskwright.integrations.onnxruntime_genai", onnxruntime_genai="o
 _NOT_ALLOWED = "use num_beams=1: beams move outputs between rows"
 
 
+@other_names(max_new_tokens="max_tokens")
 def generate(
     generator: Generator, compiled: CompiledGrammar | Sequence[CompiledGrammar], *, max_tokens: int | None = None
 ) -> Iterator[list[int | None]]:

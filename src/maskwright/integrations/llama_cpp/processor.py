@@ -26,6 +26,7 @@ from maskwright import CompiledGrammar, TokenizerInfo, allocate_token_bitmask, a
 from maskwright.errors import MaskwrightError, TokenizerError, wrong_argument
 from maskwright.integrations.following import OutputFollower, check_choices, check_stop_tokens, check_width
 from maskwright.integrations.llama_cpp.drafts import GrammarDraftModel
+from maskwright.support.argument_names import other_names
 
 _NUM_COMPARED = 256
 
@@ -48,6 +49,7 @@ class GrammarLogitsProcessor(LogitsProcessorList):  # type: ignore[misc, unused-
         UnsatisfiableError: No output has so few tokens.
     """
 
+    @other_names(max_new_tokens="max_tokens")
     def __init__(self, compiled: CompiledGrammar, llama: Llama, *, max_tokens: int | None = None) -> None:
         super().__init__([self._process])
         if not isinstance(llama, Llama):

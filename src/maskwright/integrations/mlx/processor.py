@@ -18,6 +18,7 @@ from maskwright.bitmask.mlx import apply_token_bitmask
 from maskwright.bitmask.only import allow_only
 from maskwright.errors import BitmaskError, wrong_argument
 from maskwright.integrations.following import OutputFollowers, check_width
+from maskwright.support.argument_names import other_names
 
 
 class GrammarLogitsProcessor:
@@ -33,6 +34,7 @@ class GrammarLogitsProcessor:
         UnsatisfiableError: No output has so few tokens.
     """
 
+    @other_names(max_new_tokens="max_tokens")
     def __init__(self, compiled: CompiledGrammar, *, max_tokens: int | None = None) -> None:
         self._followers = OutputFollowers(compiled, max_tokens)
         self._bitmask = allocate_token_bitmask(1, self._followers.info.vocab_size)

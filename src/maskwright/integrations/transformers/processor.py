@@ -39,6 +39,7 @@ from maskwright.integrations.budgets import budget_called, matcher_within
 from maskwright.integrations.following import check_spelling
 from maskwright.integrations.transformers.masks import masked_scores
 from maskwright.integrations.transformers.rows import Rows
+from maskwright.support.argument_names import other_names
 from maskwright.support.arguments import as_integer
 
 _MOST_GENERATIONS = 2  # a model and its assistant
@@ -64,6 +65,7 @@ class GrammarLogitsProcessor(LogitsProcessor):  # type: ignore[misc, unused-igno
         UnsatisfiableError: no output of a grammar fits; the message says how many tokens the shortest one has.
     """
 
+    @other_names(max_tokens="max_new_tokens", max_length="max_new_tokens")
     def __init__(
         self,
         compiled: CompiledGrammar | Sequence[CompiledGrammar | None],
