@@ -68,8 +68,9 @@ class GrammarMatcher(_kernel.Matcher):
 
     Raises:
         ArgumentError: `compiled_grammar` is not a `CompiledGrammar`, or another argument has the wrong type.
-        LimitError: It takes too long to find out whether an output fits into `max_tokens`; the message says how many
-            tokens an output needs at least, and how many are enough.
+        LimitError: It takes too long to find out whether an output fits into `max_tokens`, or is not known, as with
+            elements that must differ; the message says how many tokens an output needs at least, and how many are
+            enough.
         OptionError: `max_tokens` is less than 1, `budget` is unknown, or `default_temperature` is negative or not
             finite.
         TokenizerError: A stop token is outside the vocabulary.

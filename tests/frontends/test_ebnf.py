@@ -284,3 +284,22 @@ def test_a_count_without_bounds_and_the_largest() -> None:
 
 def test_the_escape_of_a_question_mark() -> None:
     assert ebnf_to_ir(r'root ::= "\?"') == ebnf_to_ir('root ::= "?"')
+
+
+def test_what_gbnf_files_have() -> None:
+    """Names that begin with a digit, as those that llama.cpp makes of JSON Schemas, and escaped brackets."""
+    grammar = ebnf_to_ir(r"""
+root ::= "\[" 1st-kv "\]"
+1st-kv ::= "\"1st\":" 2
+2 ::= [0-9]{2}
+""")
+    assert grammar.dump() == 'root ::= "[" 1st-kv "]"\n1st-kv ::= "\\"1st\\":" 2\n2 ::= [0-9]{2}'
+    assert ebnf_to_ir('root ::= Distinct(1st, ",")\n1st ::= [a-z]').dump().startswith("root ::= ")
+    with pytest.raises(EbnfSyntaxError, match="a backslash is written twice"):
+        ebnf_to_ir(r'root ::= Regex("\[a\]")')  # a string without backslashes would be a class
+
+
+@pytest.mark.parametrize("body", ["a.b", 'a."z"', "a..", "a.undefined"])
+def test_a_dot_is_part_of_a_name(body: str) -> None:
+    with pytest.raises(EbnfSyntaxError, match=r"rule 'a\..* is not defined\n  hint: put a space before \."):
+        ebnf_to_ir(f'root ::= {body}\na ::= "x"\nb ::= "y"')

@@ -47,3 +47,18 @@ def test_a_chain_of_many_rules_ends() -> None:
     rules = [f'r{i} ::= "a" r{i + 1}' for i in range(500)]
     with pytest.raises(mw.UnsatisfiableError, match="no text matches this rule"):
         COMPILER.compile_grammar("root ::= r0\n" + "\n".join(rules) + '\nr500 ::= "a" r500')
+
+
+@pytest.mark.parametrize("text", ['start: /a(?=b)/ "b"', 'start: A "b"\nA: /a(?=b)/', 'start: "x" b\nb: /(?!a)a/'])
+def test_a_regular_expression_that_matches_nothing(text: str) -> None:
+    with pytest.raises(mw.UnsatisfiableError) as raised:
+        COMPILER.compile_lark(text)
+    assert "(?=b) sees its own one alone" in (raised.value.hint or "")
+    problems = mw.lint(mw.Grammar.from_lark(text)).problems
+    assert [each.hint for each in problems if each.kind == "unproductive"][-1] == raised.value.hint
+
+
+def test_a_terminal_that_nobody_supplied() -> None:
+    with pytest.raises(mw.MaskwrightError) as raised:
+        COMPILER.compile_lark("start: A\n%declare A")
+    assert "'A'" in str(raised.value)

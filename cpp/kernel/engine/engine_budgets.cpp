@@ -15,6 +15,10 @@ namespace {
 constexpr uint32_t kMostBitsOfSearches = 8;  // that rules with a parameter move: items in any order
 constexpr size_t kFewSteps = 1'000'000;      // of a search that engines wait for
 
+std::string tokens(uint32_t number) {
+  return std::to_string(number) + (number == 1 ? " token" : " tokens");
+}
+
 }  // namespace
 
 TokenBudgets& Engine::budgets() {
@@ -157,23 +161,24 @@ Unsatisfiable Engine::too_few(uint32_t max_tokens) {
     return Unsatisfiable("no sequence of tokens of this vocabulary is an output",
                          "use a tokenizer whose tokens can spell every text, as most can, byte by byte");
   }
-  const std::string needed = std::to_string(least);
-  return Unsatisfiable(
-      "the shortest output needs " + needed + " tokens, but max_tokens is " + std::to_string(max_tokens),
-      "allow " + needed + " tokens or more");
+  const std::string needed = tokens(least);
+  return Unsatisfiable("the shortest output needs " + needed + ", but max_tokens is " + std::to_string(max_tokens),
+                       "allow " + needed + " or more");
 }
 
 // Where it is not known whether an output fits.
 void Engine::refuse_budget(const std::string& limit, uint32_t max_tokens) {
   const uint32_t most = enough_tokens();
   const uint32_t least = least_over_start([&](const Item& item) { return budgets().at_least_tokens(item); });
-  const std::string at_least = "at least " + std::to_string(least) + " tokens", given = std::to_string(max_tokens),
-                    enough_are = most < kAnyTokens ? "; " + std::to_string(most) + " tokens are enough" : "";
+  const std::string at_least = "at least " + tokens(least), given = std::to_string(max_tokens),
+                    enough_are =
+                        most < kAnyTokens ? "; " + tokens(most) + (most == 1 ? " is enough" : " are enough") : "";
   if (least > max_tokens && !configs_[0].complete)
     throw Unsatisfiable("the shortest output needs " + at_least + ", but max_tokens is " + given + enough_are);
   if (most < kAnyTokens)
     throw LimitExceeded(limit, "whether an output fits into max_tokens, " + given +
-                                   ", takes too long to find out: the shortest needs " + at_least + enough_are);
+                                   (program_->group->has_lists() ? ", is not known" : ", takes too long to find out") +
+                                   ": the shortest needs " + at_least + enough_are);
 }
 
 ConfigId Engine::initial_within(uint32_t max_tokens, bool& by_bounds) {

@@ -39,6 +39,8 @@ from maskwright.ir import (
     postorder,
 )
 from maskwright.report.lint_hints import hints
+from maskwright.report.sources import rule_places
+from maskwright.report.unproductive import of_nothing
 from maskwright.support.arguments import instance
 
 
@@ -95,7 +97,7 @@ def lint(grammar: Grammar) -> GrammarReport:
         elif not facts.productive[index]:
             hint = "add an alternative without recursion"
             if rule.body[0] == OP_NEVER:
-                hint = "define it, or supply a grammar of that name"
+                hint = of_nothing(rule.name, _is_defined(grammar, rule.name))
             problems.append(GrammarProblem("unproductive", rule.name, f"rule {rule.name!r} matches nothing", hint))
         elif index in facts.cyclic:
             message = f"rule {rule.name!r} can derive itself without consuming anything"
@@ -124,6 +126,11 @@ def _way_out(given: object) -> str:
     if isinstance(given, dict):
         return "for a JSON Schema, use maskwright.check"
     return "make one with Grammar.from_ebnf or Grammar.from_lark"
+
+
+def _is_defined(grammar: Grammar, name: str) -> bool:
+    source = grammar.source
+    return source is None or source.kind not in ("ebnf", "lark") or name in rule_places(source)
 
 
 class _Facts:

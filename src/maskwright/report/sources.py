@@ -28,7 +28,7 @@ class Source:
 
 
 _HEADS = {
-    "ebnf": re.compile(r"^[ \t\ufeff]*([A-Za-z_.\-][A-Za-z0-9_.\-]*)(?:\s*\[[^\n]*?\])?\s*::=", re.MULTILINE),
+    "ebnf": re.compile(r"^[ \t\ufeff]*([A-Za-z0-9_.\-]+)(?:\s*\[[^\n]*?\])?\s*::=", re.MULTILINE),
     "lark": re.compile(r"^[ \t\ufeff]*[?!]*([A-Za-z_][A-Za-z0-9_]*)[^\n:\"'/]*?:", re.MULTILINE),
 }
 

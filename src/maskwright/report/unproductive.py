@@ -32,7 +32,7 @@ def why_nothing(grammar: GrammarIR, source: Source) -> UnsatisfiableError:
     if not known:
         return UnsatisfiableError("no output at all satisfies this grammar")
     rule = known[-1]
-    message, hint = "no text matches this rule", _hint(grammar, path[-1])
+    message, hint = "no text matches this rule", _hint(grammar, path[-1], names[-1] in places)
     if again is not None and rule == names[-1]:
         loop = grammar.rules[again].name
         message += f": each alternative needs {loop!r} again, so it never ends"
@@ -58,13 +58,21 @@ def _path_to_reason(grammar: GrammarIR) -> tuple[list[int], int | None]:
             return path, next((index for index in called if index in path), None)
 
 
-def _hint(grammar: GrammarIR, rule: int) -> str | None:
-    body = grammar.rules[rule].body
-    if body[0] == OP_NEVER:
-        return "define it, or supply a grammar of that name"
+def _hint(grammar: GrammarIR, index: int, is_defined: bool) -> str | None:
+    rule = grammar.rules[index]
+    if rule.body[0] == OP_NEVER:
+        return of_nothing(rule.name, is_defined)
+    body = rule.body
     if any(part[0] == OP_AND for part in postorder(body)):
         return "no text matches all operands of &: change one of them"
     return None
+
+
+def of_nothing(name: str, is_defined: bool) -> str:
+    """What to do about a rule whose own body matches nothing."""
+    if not is_defined:
+        return f"define {name!r}, or supply a grammar of that name"
+    return "change its regular expressions; an assertion such as (?=b) sees its own one alone: /a(?=b)b/"
 
 
 def _span(text: str, rule: str, place: tuple[int, int]) -> Span:

@@ -18,7 +18,7 @@ from maskwright.frontends.notation.quoted import STRING, Quoted, string_value
 
 _ARGUMENT: Final = re.compile(
     rf"\s*(?:(?P<keyword>[A-Za-z_]\w*)\s*=(?!=)|(?P<string>{STRING})|(?P<number>[0-9]{{1,10}})(?![A-Za-z0-9_])"
-    r"|(?P<name>[A-Za-z_.\-][A-Za-z0-9_.\-]*)|(?P<mark>[(),]))\s*"
+    r"|(?P<name>[A-Za-z0-9_.\-]+)|(?P<mark>[(),]))\s*"
 )
 _PLAIN_STRING: Final = re.compile(r'\s*"([ !#-\[\]-~]*)"\s*,')  # without escapes, and the comma behind it
 _BOOLEANS: Final = {"true": True, "false": False, "True": True, "False": False}

@@ -121,8 +121,12 @@ class Definitions:
         macro = macro_meant(self.source, end, MACRO_NAMES) if self.source.startswith("(", end) else None
         if macro is not None:
             return macro[2]
+        if "." in name and name.partition(".")[0] in self.bodies:
+            return "put a space before ., if it stands for any character"
         near = get_close_matches(name, list(self.bodies)[:200], 1)
-        return f"did you mean {near[0]!r}?" if near else "define it, or put text in quotes"
+        if near:
+            return f"did you mean {near[0]!r}?"
+        return "write text in quotes" if name[0].isdigit() else "define it, or put text in quotes"
 
     def _spell_elements_out(self) -> None:
         """Elements that must be distinct are regular, and never empty."""

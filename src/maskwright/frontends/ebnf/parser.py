@@ -47,7 +47,7 @@ from maskwright.frontends.ebnf.tokens import (
     UNEXPECTED,
 )
 from maskwright.frontends.notation.mistakes import CLOSE_OPTIONS, has_broken_options, hint_at, hint_at_head, macro_meant
-from maskwright.frontends.notation.quoted import BYTE_ORDER_MARK, Quoted, string_value
+from maskwright.frontends.notation.quoted import BYTE_ORDER_MARK, GBNF_ESCAPES, Quoted, string_value
 from maskwright.frontends.notation.rule_options import (
     parse_options,
     stop_text,
@@ -180,7 +180,8 @@ class _Parser:
         if kind == IS_RECALL:
             return self._recall(token[IS_RECALL], token.start())
         if kind == IS_STRING:
-            return text(string_value(Quoted(token[IS_STRING], token.start()), self.source, EbnfSyntaxError))
+            quoted = Quoted(token[IS_STRING], token.start())
+            return text(string_value(quoted, self.source, EbnfSyntaxError, GBNF_ESCAPES))
         if kind == IS_TOKEN:
             span = Span(*token.span(IS_TOKEN))
             return self.rules.builder.add_tokens(token_set(token[IS_TOKEN], span, self.source, EbnfSyntaxError))

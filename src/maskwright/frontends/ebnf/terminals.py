@@ -16,13 +16,12 @@ from typing import Final
 from maskwright.errors import EbnfSyntaxError, LimitError, RegexSyntaxError, Span
 from maskwright.frontends.charset import CodePointSet, json_string_chars, utf8
 from maskwright.frontends.ebnf.escapes_in_quotes import way_out
-from maskwright.frontends.notation.quoted import ESCAPE, SIMPLE_ESCAPES, escaped_character
+from maskwright.frontends.notation.quoted import CLASS_ESCAPES, ESCAPE, escaped_character
 from maskwright.frontends.regex import regex_to_expr
 from maskwright.frontends.regex.classes import ASCII_SHORTHANDS
 from maskwright.ir import Expr
 from maskwright.support.memos import remembered
 
-_IN_CLASS: Final = {**SIMPLE_ESCAPES, "]": "]", "[": "[", "-": "-", "^": "^"}
 _SETS: Final = {"d": ASCII_SHORTHANDS.digit, "w": ASCII_SHORTHANDS.word, "s": ASCII_SHORTHANDS.space}
 
 
@@ -85,7 +84,7 @@ def _class_item(body: str, at: int, start: int, source: str) -> tuple[int | Code
     if letter and letter in "pP":
         span, hint = Span(start + at, start + match.end()), 'write Regex("\\\\p{…}")'
         raise EbnfSyntaxError("Unicode properties are only supported in Regex", source=source, span=span, hint=hint)
-    return ord(escaped_character(match, _IN_CLASS, start, source, EbnfSyntaxError)), match.end()
+    return ord(escaped_character(match, CLASS_ESCAPES, start, source, EbnfSyntaxError)), match.end()
 
 
 def regex_expr(pattern: str, place: Span, flags: str, flags_place: Span, in_json: bool, source: str) -> Expr:

@@ -23,7 +23,7 @@ TOKEN: Final = re.compile(
         | \[((?:[^\]\\\n]|\\.)*)\]
         | (Regex|Substring|TagDispatch|TokenTagDispatch|ExcludeToken|Token|Byte|Distinct)\s*\(
         | ([A-Za-z_][A-Za-z0-9_]*)=(?=[^\s=|)])
-        | (?=\.*[A-Za-z0-9_\-])([A-Za-z_.\-][A-Za-z0-9_.\-]*)
+        | (?=\.*[A-Za-z0-9_\-])([A-Za-z0-9_.\-]+)
           ((?:\s*({BRACKETS}))?\s*::=)?
         | (\{{\s*([0-9]*)\s*(?:(,)\s*([0-9]*)\s*)?\}})
         | (!?<(?:\[[^\]\n]*\]|[^<>\s]+)>)

@@ -20,7 +20,7 @@ from maskwright.ir import UNBOUNDED, Expr, GrammarIR, TokenSet
 
 class EbnfPrinter(RememberingPrinter):
     name_pattern = re.compile(
-        r"(?!(?:Regex|Substring|TagDispatch|TokenTagDispatch|ExcludeToken|Token|Byte|Distinct)\Z)[A-Za-z_][A-Za-z0-9_.\-]*"
+        r"(?!(?:Regex|Substring|TagDispatch|TokenTagDispatch|ExcludeToken|Token|Byte|Distinct)\Z)[A-Za-z0-9_][A-Za-z0-9_.\-]*"
     )
     root_name = "root"
     defines = " ::="

@@ -19,6 +19,7 @@ from maskwright.frontends.notation.rule_options import OPTION_NAMES
 from maskwright.support.entrances import USE_EBNF, USE_LARK, USE_REGEX, USE_SCHEMA, USE_TAG
 
 _STATEMENTS: Final = f"statements such as %ignore are Lark syntax: {USE_LARK}"
+_EMBEDDED: Final = re.compile(r"%(?:json|regex|lark)\b")
 _A_FILE: Final = "this looks like a file name: pass the file's contents"
 _HINTS: Final[tuple[tuple[str, str], ...]] = (
     (r"//|--|/\*", "a comment begins with #"),
@@ -105,6 +106,9 @@ def hint_at_head(source: str, position: int, sign: str) -> str:
     if _HEAD_WITH_BROKEN_OPTIONS.match(source, position):
         return CLOSE_OPTIONS
     head = _HEAD.match(source, position)
+    embedded = _EMBEDDED.match(source, position) if sign == ":" else None
+    if embedded is not None:
+        return f"write it within a rule, such as start: {embedded[0]} {{…}}"
     if head is None and source.startswith("%", position):
         return _STATEMENTS
     if head is None and source.startswith("{", position):

@@ -38,6 +38,8 @@ SIMPLE_ESCAPES: Final = {
     "0": "\0",
     "e": "\x1b",
 }
+GBNF_ESCAPES: Final = {**SIMPLE_ESCAPES, "[": "[", "]": "]"}
+CLASS_ESCAPES: Final = {**GBNF_ESCAPES, "-": "-", "^": "^"}
 WRITTEN_TWICE: Final = "in quotes, a backslash is written twice"
 MAX_SHOWN: Final = 60
 _IN_REGEX: Final = re.compile(r"Regex\s*\(\s*\Z")
@@ -57,11 +59,13 @@ class Quoted(NamedTuple):
         return Span(self.start, self.start + len(self.text))
 
 
-def string_value(quoted: Quoted, source: str, error: type[GrammarError]) -> str:
-    """The characters that a quoted string stands for."""
+def string_value(
+    quoted: Quoted, source: str, error: type[GrammarError], escapes: dict[str, str] = SIMPLE_ESCAPES
+) -> str:
+    """The characters that a quoted string stands for; `escapes` are those of one letter."""
     body, start = quoted.text[1:-1], quoted.start + 1
     if "\\" in body:
-        body = ESCAPE.sub(lambda match: escaped_character(match, SIMPLE_ESCAPES, start, source, error), body)
+        body = ESCAPE.sub(lambda match: escaped_character(match, escapes, start, source, error), body)
     if not body.isascii():
         try:
             body.encode()
@@ -92,7 +96,7 @@ def escaped_character(
     value = int(hex2 or hex4 or hex8, 16)
     if value > 0x10FFFF:
         raise refuse("the code point is above U+10FFFF")
-    if 0xD800 <= value <= 0xDFFF and simple is SIMPLE_ESCAPES:
+    if 0xD800 <= value <= 0xDFFF and simple is not CLASS_ESCAPES:
         raise refuse("a lone surrogate is not a character", "write \\UHHHHHHHH or a pair")
     return chr(value)
 
