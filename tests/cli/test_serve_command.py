@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import json
 import socket
 from pathlib import Path
@@ -10,6 +11,8 @@ from typing import Any
 import pytest
 
 from maskwright.cli import main
+from maskwright.cli.serve import _served_name, _settings
+from maskwright.cli.serve_arguments import add_serve
 
 for name in ("starlette", "uvicorn", "prometheus_client", "pydantic"):
     pytest.importorskip(name, reason="needs the extra `serve`")
@@ -52,6 +55,39 @@ def test_a_relaxed_dry_run(tmp_path: Path) -> None:
     schema = {"type": "array", "uniqueItems": True, "items": {"type": "object", "maxProperties": 3}}
     assert dry_run(tmp_path, schema) == 1
     assert dry_run(tmp_path, schema, "--relax") == 0
+
+
+NO_SETTINGS = {"--help", "--model", "--max-model-len", "--host", "--port", "--log-format", "--dry-run"}
+SETTINGS = {
+    "--served-model-name": ("served_names", "mine", ("mine",)),
+    "--tool-format": ("tool_format", "qwen_3", "qwen_3"),
+    "--model-family": ("tool_format", "qwen_3", "qwen_3"),
+    "--relax": ("relax", None, True),
+    "--api-key": ("api_keys", "secret", ("secret",)),
+    "--allow-host": ("allowed_hosts", "box", ("box",)),
+    "--allow-origin": ("allowed_origins", "https://a.example", ("https://a.example",)),
+    "--max-queue-seconds": ("max_queue_seconds", "7", 7.0),
+    "--max-request-seconds": ("max_request_seconds", "7", 7.0),
+    "--drain-seconds": ("drain_seconds", "7", 7.0),
+}
+
+
+def parser() -> argparse.ArgumentParser:
+    commands = argparse.ArgumentParser().add_subparsers()
+    add_serve(commands)
+    return commands.choices["serve"]
+
+
+def options_of_settings() -> list[str]:
+    found = [name for action in parser()._actions for name in action.option_strings]
+    return sorted(name for name in found if name.startswith("--") and name not in NO_SETTINGS)
+
+
+@pytest.mark.parametrize("option", options_of_settings())
+def test_each_option_is_a_setting(option: str) -> None:
+    name, text, value = SETTINGS.get(option, (option[2:].replace("-", "_"), "7", 7))
+    arguments = parser().parse_args([option] if text is None else [option, text])
+    assert getattr(_settings(arguments, "embedded"), name) == value
 
 
 @pytest.mark.parametrize(
@@ -100,8 +136,6 @@ def test_wrong_usage(options: list[str], capsys: pytest.CaptureFixture[str]) -> 
 
 
 def test_the_name_of_a_folder_is_that_of_the_model(tmp_path: Path) -> None:
-    from maskwright.cli.serve import _served_name
-
     (tmp_path / "my-model").mkdir()
     assert _served_name(str(tmp_path / "my-model")) == "my-model"
     assert _served_name("Qwen/Qwen3-8B") == "Qwen/Qwen3-8B"

@@ -75,16 +75,17 @@ def _settings(arguments: argparse.Namespace, model_name: str) -> Settings:
     from maskwright.serve import Settings
 
     from_environment = [key for key in os.environ.get(API_KEY_VARIABLE, "").split(",") if key]
-    given = {name: getattr(arguments, name) for name in vars(arguments) if name in Settings.__dataclass_fields__}
+    given = {name: value for name, value in vars(arguments).items() if value is not None}
+    made = {
+        **{name: value for name, value in given.items() if name in Settings.__dataclass_fields__},
+        "served_names": tuple(arguments.served_model_name or [_served_name(model_name)]),
+        "api_keys": (*arguments.api_key, *from_environment),  # an empty one is refused: it would be no protection
+        "allowed_hosts": _hosts(arguments.host, arguments.allow_host),
+        "allowed_origins": tuple(arguments.allow_origin),
+        "tool_format": _tool_format(arguments.tool_format, model_name),
+    }
     try:
-        return Settings(
-            **{name: value for name, value in given.items() if value is not None},
-            served_names=tuple(arguments.served_model_name or [_served_name(model_name)]),
-            tool_format=_tool_format(arguments.tool_format, model_name),
-            api_keys=(*arguments.api_key, *from_environment),  # an empty one is refused: it would be no protection
-            allowed_hosts=_hosts(arguments.host, arguments.allow_host),
-            allowed_origins=tuple(arguments.allow_origin),
-        )
+        return Settings(**made)
     except OptionError as error:
         raise CommandError(f"{_option_of(error.option or '')}: {error}") from error
 
