@@ -154,6 +154,7 @@ def vllm(
         "json_object": lambda _, at: _of_schema({"type": "object"}, at, free),
         "structural_tag": lambda tag, at: Grammar.from_structural_tag(tag, tokenizer_info=tokenizer_info, **options),
     }
+    _flag(structured_outputs, "json_object")
     _check_beside(structured_outputs)
     return _only_one(structured_outputs, readers, "/structured_outputs", tuple(_BESIDE), OF_STRUCTURED_OUTPUTS)
 
@@ -166,8 +167,23 @@ _BESIDE = {
 }
 
 
+_FLAGS = ("json_object", "disable_any_whitespace", "disable_additional_properties")
+
+
+def asks_nothing(structured_outputs: Any) -> bool:
+    """Return whether vLLM's dictionary is as good as none, since nothing in it is set.
+
+    >>> asks_nothing({"json": None, "json_object": False}), asks_nothing({"json": {}})
+    (True, False)
+    """
+    return isinstance(structured_outputs, Mapping) and not any(
+        _is_given(structured_outputs, name) for name in structured_outputs if name not in OF_STRUCTURED_OUTPUTS
+    )
+
+
 def _is_given(given: Mapping[str, Any], name: str) -> bool:
-    return given.get(name) is not None and given[name] is not False
+    value = given.get(name)
+    return bool(value) if name in _FLAGS else value is not None
 
 
 def _check_beside(given: Mapping[str, Any]) -> None:

@@ -5,9 +5,12 @@ from __future__ import annotations
 import asyncio
 from typing import Any
 
+import pytest
+
 import maskwright as mw
 from maskwright.events import EventReader, ReasoningDelta, TextDelta
 from maskwright.serve import Settings
+from maskwright.serve.errors import ApiError
 from maskwright.serve.structure.structures import Endpoint, Structure, Structures
 from serve.requests_of_tests import CITY, WEATHER, schema_format
 from structural_tag.spelling import vocabulary
@@ -34,6 +37,59 @@ def test_free_text_needs_no_structure() -> None:
     for fields in ({}, {"response_format": {"type": "text"}}, {"tools": [], "tool_choice": "auto"}, {"tools": None}):
         assert compiled(it, **fields) == Structure(None)
     assert it.figures()[2] == 0
+
+
+NOTHING: list[dict[str, Any]] = [
+    {},
+    {"json": None},
+    {"regex": None, "json": None},
+    {"json_object": False},
+    {"disable_any_whitespace": False, "disable_fallback": True},
+]
+
+
+@pytest.mark.parametrize("endpoint", ["chat", "completion"])
+@pytest.mark.parametrize("value", NOTHING)
+def test_structured_outputs_with_nothing_set_are_as_good_as_none(endpoint: Endpoint, value: Any) -> None:
+    assert compiled(structures(), endpoint, structured_outputs=value) == Structure(None)
+    it = structures(tool_format="qwen_3")
+    for others in ({"regex": "a"}, {"response_format": {"type": "json_object"}}, {"thinking_token_budget": 9}):
+        if endpoint == "chat" or "thinking_token_budget" not in others:
+            assert compiled(it, endpoint, structured_outputs=value, **others).compiled is not None
+            assert compiled(it, endpoint, **others).is_new is False
+
+
+@pytest.mark.parametrize("tool_format", ["hermes", "qwen_3"])
+@pytest.mark.parametrize(
+    ("fields", "param"),
+    [
+        ({"structured_outputs": {"disable_any_whitespace": True}}, "/structured_outputs/disable_any_whitespace"),
+        ({"structured_outputs": {"jsn": {}}}, "/structured_outputs/jsn"),
+        ({"structured_outputs": {"jsn": False}}, "/structured_outputs/jsn"),
+        ({"structured_outputs": {"json_object": "yes"}}, "/structured_outputs/json_object"),
+        ({"structured_outputs": {"regex": False}}, "/structured_outputs/regex"),
+        ({"structured_outputs": {"json": False}}, "/structured_outputs/json"),
+        ({"structured_outputs": []}, "/structured_outputs"),
+        ({"structured_outputs": False}, "/structured_outputs"),
+        ({"json_schema": False}, "/json_schema"),
+        ({"regex": False}, "/regex"),
+        ({"ebnf": False}, "/ebnf"),
+        ({"structural_tag": False}, "/structural_tag"),
+        ({"response_format": {}}, "/response_format"),
+        ({"response_format": False}, "/response_format"),
+        ({"response_format": {"type": None}}, "/response_format"),
+        ({"response_format": {"type": "json_schema", "json_schema": None}}, "/response_format/json_schema"),
+    ],
+)
+def test_what_is_half_said_is_refused(tool_format: str, fields: dict[str, Any], param: str) -> None:
+    with pytest.raises(ApiError) as refused:
+        compiled(structures(tool_format=tool_format), **fields)
+    assert (refused.value.status, refused.value.param) == (400, param)
+
+
+@pytest.mark.parametrize("text", [{}, {"format": None}, {"verbosity": "low"}, {"format": {"type": "text"}}])
+def test_responses_without_a_format(text: Any) -> None:
+    assert compiled(structures(), "response", text=text) == Structure(None)
 
 
 def test_each_structure_is_compiled_once() -> None:

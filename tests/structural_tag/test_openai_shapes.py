@@ -82,6 +82,7 @@ def test_bodies_of_the_references_are_read() -> None:
     response = {"input": "x", "reasoning": {"effort": "low"}, "text": {"verbosity": "low"}, "truncation": "auto"}
     assert responses({**response, "max_tool_calls": 2, "max_output_tokens": 1, "include": []}) is None
     assert vllm({"_backend": "auto", "disable_fallback": False, "json": None}) is None
+    assert vllm({"json_object": False, "disable_any_whitespace": False}) is None
     assert sglang({"max_new_tokens": 1, "top_p": 1, "stop": []}) is None
 
 

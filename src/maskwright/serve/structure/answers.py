@@ -25,14 +25,14 @@ from maskwright.structural_tag import (
 )
 
 
-def answer_format(field: str, value: Any) -> Format | None:
-    """Return the format that a field asks for; None if it asks for none."""
+def answer_format(field: str, value: Any) -> Format:
+    """Return the format that a field asks for."""
     if field != "structured_outputs":
         return _format(field, value, {})
     options = vllm_schema_options(value)
     kinds = ("json", "json_object", "regex", "choice", "grammar", "structural_tag")
-    kind = next((kind for kind in kinds if value.get(kind) not in (None, False)), None)
-    return None if kind is None else _format(kind, value[kind], options)
+    kind = next(kind for kind in kinds if value.get(kind) not in (None, False))
+    return _format(kind, value[kind], options)
 
 
 def _format(kind: str, value: Any, options: Mapping[str, Any]) -> Format:

@@ -96,7 +96,7 @@ class Structures:
         Raises:
             ApiError: A field is malformed, contradicts another one, or cannot be enforced.
         """
-        asked = {name: value for name, value in fields.items() if value is not None}
+        asked = {name: value for name, value in fields.items() if not _is_missing(name, value)}
         has_parts = self._has_parts(asked, endpoint, reasoning)
         if not asked and not has_parts:
             return Structure(None)
@@ -186,6 +186,10 @@ class Structures:
 
 STRUCTURE_FIELDS = (*dict.fromkeys((*READ, *READ_OF_RESPONSES)), *_OF_ENGINES)
 """The fields that `Structures` reads."""
+
+
+def _is_missing(name: str, value: Any) -> bool:
+    return value is None or (name == "structured_outputs" and openai_shapes.asks_nothing(value))
 
 
 def _is_free_text(asked: Mapping[str, Any]) -> bool:
