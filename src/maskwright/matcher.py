@@ -18,19 +18,22 @@ configuration id per token. Tested by tests/exhaustive and tests/contract.
 from __future__ import annotations
 
 import math
+import re
 import warnings
 from collections.abc import Iterable, Sequence
 from typing import Any, Literal, NamedTuple, NoReturn
 
 from maskwright import _kernel
 from maskwright.compiling.compiled_grammar import CompiledGrammar, Precomputed, checked_compiled
-from maskwright.errors import LimitError, OptionError, TokenizerError, wrong_argument
+from maskwright.errors import LimitError, OptionError, TokenizerError, UnsatisfiableError, wrong_argument
 from maskwright.report.rejection import Explanation, expected
 from maskwright.support.argument_names import other_names
 from maskwright.support.arguments import as_integer, as_number, as_tuple, instance, refuse_pickling
 from maskwright.tokenizer.jump_forward import Encode, find_tokens
 
 MAX_TOKEN_BUDGET = 10**9
+_NEEDED = re.compile(r"needs (?:at least )?(\d+) tokens")  # in the kernel's errors
+_ENOUGH = re.compile(r"\d+ tokens are enough")
 _MANY_THREADS = 1 << 16  # the kernel knows how many there are
 _WITHOUT_END = (
     "the tokenizer has no stop token, so is_terminated() is never True: pass stop_token_ids=[...] to TokenizerInfo, "
@@ -292,12 +295,18 @@ class BatchGrammarMatcher(_kernel.BatchMatcher):
         return len(self.matchers)
 
 
-def matcher_for_engine(compiled: CompiledGrammar, max_tokens: int, **options: Any) -> GrammarMatcher:
+class EngineMatcher(NamedTuple):
+    """A matcher for an engine's limit, and why the output may be cut off there nevertheless, if it may."""
+
+    matcher: GrammarMatcher
+    caveat: str | None = None
+
+
+def matcher_for_engine(compiled: CompiledGrammar, max_tokens: int, **options: Any) -> EngineMatcher:
     """Return a matcher with an engine's limit as its budget, `budget="quick"`.
 
     A grammar with a list of distinct elements may have no such budget: if elements have many spellings, or it cannot be
-    shown that an output fits. Then the matcher has none either, so the engine's limit may cut the output off, and a
-    `UserWarning` says so.
+    shown that an output fits. Then the matcher has none either, so the engine's limit may cut the output off.
 
     Args:
         compiled: The grammar.
@@ -306,16 +315,38 @@ def matcher_for_engine(compiled: CompiledGrammar, max_tokens: int, **options: An
 
     Raises:
         LimitError: As `GrammarMatcher` does, but not for lists of distinct elements.
-        UnsatisfiableError: No output has so few tokens.
+        UnsatisfiableError: No output has so few tokens, even if elements could repeat.
     """
     try:
-        return GrammarMatcher(compiled, max_tokens=max_tokens, **{"budget": "quick", **options})
+        return EngineMatcher(GrammarMatcher(compiled, max_tokens=max_tokens, **{"budget": "quick", **options}))
     except LimitError as error:
         if error.limit != "remembered_text_budget":
             raise
-    message = "lists of distinct elements in the grammar go without a budget: the output may be cut off at max_tokens"
-    warnings.warn(message, UserWarning, stacklevel=2)
-    return GrammarMatcher(compiled, **options)
+        enough = _ENOUGH.search(error.message)
+    more = "" if enough is None else f"; {enough[0]}"
+    _check_plain_lists(compiled, max_tokens, more)
+    caveat = "a list of distinct items has no token budget here, so the output may be cut off at max_tokens"
+    return EngineMatcher(GrammarMatcher(compiled, **options), caveat + more)
+
+
+def _check_plain_lists(compiled: CompiledGrammar, max_tokens: int, more: str) -> None:
+    """Raise an error if no output has so few tokens, even if elements could repeat; `more` is known beside that.
+
+    Raises:
+        UnsatisfiableError: It is so.
+    """
+    try:
+        plain = compiled.with_plain_lists()
+        if plain is not None:
+            GrammarMatcher(plain, max_tokens=max_tokens, budget="quick", override_stop_tokens=[])
+    except LimitError:  # it is not known
+        return
+    except UnsatisfiableError as error:
+        needed = _NEEDED.search(error.message)
+        if needed is None:
+            raise
+        message = f"the shortest output needs at least {needed[1]} tokens, but max_tokens is {max_tokens}{more}"
+        raise UnsatisfiableError(message, hint="allow more tokens") from None
 
 
 def _encoded(name: str, text: str | bytes) -> bytes:

@@ -329,3 +329,18 @@ def test_time_to_the_first_output_does_not_wait_for_the_last(start: Start) -> No
     has_come.set()
     assert list(outputs)
     assert seen == [True]
+
+
+@pytest.mark.parametrize("is_awaited", [False, True])
+def test_an_output_that_may_be_cut_off_comes_with_a_warning(start: Start, is_awaited: bool) -> None:
+    engine = start(model())
+    grammar: Any = GrammarCompiler(engine.tokenizer_info).compile_grammar(
+        'root ::= Distinct(x, ",", min=9)\nx ::= [a-h]+'
+    )
+    if is_awaited:
+        done: Future[CompiledGrammar] = Future()
+        done.set_result(grammar)
+        grammar = done
+    with pytest.warns(UserWarning, match=r"may be cut off at max_tokens; \d+ tokens are enough"):
+        complete(engine, request(engine, grammar=grammar, params={"max_tokens": 17}))
+    complete(engine, request(engine, grammar=grammar, params={"max_tokens": 40}))

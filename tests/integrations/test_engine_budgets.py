@@ -141,6 +141,8 @@ def test_without_room_for_a_list_there_is_no_budget_and_a_warning() -> None:
         matcher = matcher_within(compiled, 3)
     assert matcher.accept_string("babb")
     assert matcher.is_completed()
+    with pytest.raises(UnsatisfiableError, match="needs at least 2 tokens, but max_tokens is 1; 4 tokens are enough"):
+        matcher_within(compiled, 1)
 
 
 def test_a_text_that_comes_again_fits_the_budget_as_well() -> None:

@@ -8,6 +8,7 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from types import SimpleNamespace
 from typing import Any
 
 import httpx
@@ -18,6 +19,7 @@ from maskwright.engine.vllm_errors import refusal
 from maskwright.errors import EngineError
 from serve.requests_of_tests import CITY, chat, schema_format
 
+HANDLE = SimpleNamespace(budget_caveat=None)
 ENDLESS = chat(regex="[a-z]{16000}", max_completion_tokens=16_000)
 
 
@@ -199,8 +201,13 @@ def test_a_mistake_of_the_server(serving: Any, monkeypatch: pytest.MonkeyPatch) 
 def test_what_an_engine_elsewhere_refuses(serving: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     refused = refusal(400, '{"error": {"message": "seed must be >= 0", "param": "seed", "code": 400}}')
     output = Output("r", finish_reason="error", error=refused)
+
+    def submit(_: Any, on_output: Any) -> SimpleNamespace:
+        on_output(output)
+        return HANDLE
+
     with serving() as it:
-        monkeypatch.setattr(it.server.engine, "submit", lambda _, on_output: on_output(output))
+        monkeypatch.setattr(it.server.engine, "submit", submit)
         monkeypatch.setattr(it.server.engine, "cancel", lambda _: None)
         response = httpx.post(f"{it.url}/v1/chat/completions", json=chat())
         it.wait_until_idle()
@@ -216,11 +223,11 @@ def test_an_engine_that_fails(
 ) -> None:
     failure = EngineError("llama.cpp could not read 3 tokens (code 1)")
 
-    def submit(_: Any, on_output: Any) -> Any:
+    def submit(_: Any, on_output: Any) -> SimpleNamespace:
         if where == "submit":
             raise failure
         on_output(Output("r", finish_reason="error", error=failure))
-        return None
+        return HANDLE
 
     with serving() as it:
         monkeypatch.setattr(it.server.engine, "submit", submit)

@@ -20,7 +20,8 @@ from maskwright.compiling.cache import CompileFuture
 from maskwright.errors import GrammarError, OptionError, TokenizerError, wrong_argument
 from maskwright.explaining.explainer import Explainer
 from maskwright.grammar import Grammar
-from maskwright.ir import OP_CAPTURE, GrammarIR, postorder
+from maskwright.ir import OP_CAPTURE, OP_SUBGRAMMAR, GrammarIR, postorder
+from maskwright.ir.plain_lists import with_plain_lists
 from maskwright.report.rejection import Rejection
 from maskwright.support.arguments import as_integer, as_number, instance, refuse_pickling
 from maskwright.support.interruption import compiling
@@ -29,6 +30,7 @@ from maskwright.tokenizer.token_sets import ids_of_saved, token_ids
 
 DEFAULT_GRAMMAR_BYTES = 64 << 20
 _PYTHON_BYTES = 2048  # that a compiled grammar has in Python
+_FEW_SUBGRAMMARS = 16  # that are compiled at once where most need not be
 _MOST_BYTES = 1 << 62  # the kernel counts in 64 bits
 
 
@@ -62,7 +64,16 @@ class CompiledGrammar:
         tokenizer_info: the tokenizer.
     """
 
-    __slots__ = ("_capture_program", "_explainer", "_has_captures", "_native", "grammar", "tokenizer_info")
+    __slots__ = (
+        "__weakref__",
+        "_capture_program",
+        "_explainer",
+        "_has_captures",
+        "_native",
+        "_plain",
+        "grammar",
+        "tokenizer_info",
+    )
 
     def __init__(
         self,
@@ -81,6 +92,7 @@ class CompiledGrammar:
         limit = as_integer("memory_budget_bytes", memory_budget_bytes, at_least=0)
         self._capture_program: _kernel.CaptureProgram | None = None
         self._explainer: Explainer | None = None
+        self._plain: CompiledGrammar | None = None
         self._has_captures = has_captures
         self._native = self._compiled(saved, min(limit, _MOST_BYTES))
 
@@ -229,6 +241,20 @@ class CompiledGrammar:
             self._has_captures = has_captures(self.grammar.compact_ir) or has_captures(self.grammar.ir)
         return self._has_captures
 
+    def with_plain_lists(self) -> CompiledGrammar | None:
+        """Return the grammar with elements of lists that may repeat, made when it is first asked for; None if that
+        would take long, as with many tools.
+
+        Raises:
+            LimitError: It is too large.
+        """
+        bound = self.grammar.bound_to(self.tokenizer_info)
+        if self._plain is None and num_subgrammars(bound.compact_ir) <= _FEW_SUBGRAMMARS:
+            with compiling:
+                grammar = Grammar(with_plain_lists(bound.ir))
+                self._plain = CompiledGrammar(grammar, self.tokenizer_info, memory_budget_bytes=DEFAULT_GRAMMAR_BYTES)
+        return self._plain
+
     def _ir_with_tokens(self) -> GrammarIR:
         grammar = self.grammar.bound_to(self.tokenizer_info)
         return grammar.compact_ir.with_tokens(partial(token_ids, self.tokenizer_info))
@@ -264,6 +290,11 @@ class CompiledGrammar:
 def has_captures(ir: GrammarIR) -> bool:
     """Whether anything in the rules is captured."""
     return any(part[0] == OP_CAPTURE for rule in ir.rules for part in postorder(rule.body))
+
+
+def num_subgrammars(ir: GrammarIR) -> int:
+    """How many grammars stand in the rules as leaves."""
+    return sum(part[0] == OP_SUBGRAMMAR for rule in ir.rules for part in postorder(rule.body))
 
 
 def checked_compiled(name: str, value: Any) -> CompiledGrammar:

@@ -15,6 +15,7 @@ Tested by tests/engine/test_local.py.
 from __future__ import annotations
 
 import queue
+import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
@@ -34,6 +35,13 @@ class Handle(Protocol):
 
     @property
     def request_id(self) -> str: ...
+
+    @property
+    def budget_caveat(self) -> str | None:
+        """Why the output may be cut off at `max_tokens` though it has a grammar: lists of distinct elements do not
+        always have a token budget. None otherwise, and until the grammar is compiled.
+        """
+        ...
 
 
 @dataclass(frozen=True)
@@ -167,6 +175,8 @@ class Completion:
 def generate(engine: Engine, request: Request) -> Iterator[Output]:
     """Yield the outputs of a request as they come; cancel it when nobody wants more.
 
+    A `UserWarning` says so if the output may be cut off: see `Handle.budget_caveat`.
+
     Raises:
         Exception: What the request failed with.
     """
@@ -179,6 +189,8 @@ def generate(engine: Engine, request: Request) -> Iterator[Output]:
             is_over = output.finish_reason is not None
             if output.error is not None:
                 raise output.error
+            if is_over and handle.budget_caveat is not None:
+                warnings.warn(handle.budget_caveat, UserWarning, stacklevel=2)
             yield output
     finally:
         if not is_over:

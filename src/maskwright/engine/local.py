@@ -25,7 +25,7 @@ from maskwright.engine.outputs import Output
 from maskwright.engine.requests import Request, check_token_ids
 from maskwright.engine.sequence import Sequence as OutputSequence
 from maskwright.errors import EngineError, LimitError, TokenizerError
-from maskwright.matcher import GrammarMatcher, matcher_for_engine
+from maskwright.matcher import GrammarMatcher
 from maskwright.support.arguments import instance
 from maskwright.tokenizer import TokenizerInfo
 
@@ -162,7 +162,7 @@ class LocalEngine:
                 "the grammar was compiled for another tokenizer than the model's",
                 hint="compile it with GrammarCompiler(engine.tokenizer_info)",
             )
-        return matcher_for_engine(grammar, sequence.max_tokens)
+        return sequence.matcher_of(grammar)
 
     def _compiled(self, sequence: OutputSequence, done: Future[CompiledGrammar]) -> None:
         """Take a grammar that was awaited, on the thread that compiled it."""

@@ -20,11 +20,12 @@ from maskwright.engine.sampling import Chooser, Logits
 from maskwright.engine.text import OutputText
 from maskwright.errors import MatcherError
 from maskwright.events import EventReader
-from maskwright.matcher import GrammarMatcher
+from maskwright.matcher import GrammarMatcher, matcher_for_engine
 from maskwright.outputs.grammar_drafts import OutputReader
 from maskwright.tokenizer import TokenizerInfo
 
 if TYPE_CHECKING:
+    from maskwright.compiling.compiled_grammar import CompiledGrammar
     from maskwright.events import Event
 
 
@@ -38,6 +39,7 @@ class Sequence:
         draft_reader: What learns from this output, if drafts are learnt.
         matcher: None until the grammar is there, and without one.
         held_row: Logits for the next token, kept until the grammar is there.
+        budget_caveat: As in `Handle`.
     """
 
     def __init__(
@@ -56,6 +58,7 @@ class Sequence:
         self.matcher: GrammarMatcher | None = None
         self.outcome: GrammarMatcher | Exception | None = None  # of compiling, not looked at yet
         self.held_row: Logits | None = None
+        self.budget_caveat: str | None = None
         self.chooser = Chooser(request.params, request.prompt_ids)
         self.is_cancelled = False
         self.finish_reason: FinishReason | None = None
@@ -103,6 +106,11 @@ class Sequence:
     def now(self) -> float:
         """Seconds since the request came."""
         return time.perf_counter() - self._began
+
+    def matcher_of(self, grammar: CompiledGrammar) -> GrammarMatcher:
+        """A matcher for this output, within its tokens if that can be."""
+        matcher, self.budget_caveat = matcher_for_engine(grammar, self.max_tokens)
+        return matcher
 
     def bind(self, matcher: GrammarMatcher) -> None:
         """Hold the output to a grammar from here on."""

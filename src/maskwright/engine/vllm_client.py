@@ -24,7 +24,6 @@ from maskwright.engine.requests import Request
 from maskwright.engine.sequence import Sequence as OutputSequence
 from maskwright.engine.vllm_errors import refusal, refusal_in_stream
 from maskwright.errors import EngineError, LimitError, MaskwrightError, MatcherError, OptionError, RequestError
-from maskwright.matcher import matcher_for_engine
 from maskwright.support.arguments import as_integer, instance
 from maskwright.tokenizer import TokenizerInfo
 
@@ -122,7 +121,7 @@ class VllmEngine:
             request, on_output, self.tokenizer_info, room if wanted is None else min(wanted, room)
         )
         if request.grammar is not None and not isinstance(request.grammar, Future):
-            sequence.bind(matcher_for_engine(request.grammar, sequence.max_tokens))
+            sequence.bind(sequence.matcher_of(request.grammar))
         with self._changed:
             if self._is_draining:
                 raise EngineError("the engine takes no more requests", hint="make another one")
@@ -200,7 +199,7 @@ class VllmEngine:
     def _generate(self, sequence: OutputSequence) -> None:
         grammar = sequence.request.grammar
         if isinstance(grammar, Future):
-            sequence.bind(matcher_for_engine(grammar.result(), sequence.max_tokens))
+            sequence.bind(sequence.matcher_of(grammar.result()))
             sequence.timing.grammar_s = sequence.now()
         sequence.timing.admitted_s = sequence.now()
         with self._client.stream("POST", "/v1/completions", json=self._body(sequence)) as reply:

@@ -12,6 +12,7 @@ Tested by tests/integrations/test_engine_budgets.py.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -30,6 +31,8 @@ def matcher_within(compiled: CompiledGrammar, max_tokens: int | None, **options:
         max_tokens: What the engine was asked for; None for no limit.
         **options: Other arguments of `GrammarMatcher`.
 
+    A `UserWarning` says so where the output may be cut off nevertheless: see `matcher_for_engine`.
+
     Raises:
         LimitError: Whether an output fits takes too long to find out; the message says how many tokens an output
             needs at least, and how many are enough.
@@ -45,7 +48,10 @@ def matcher_within(compiled: CompiledGrammar, max_tokens: int | None, **options:
             return GrammarMatcher(compiled, max_tokens=limit - 1, budget="quick", **options)
         except (LimitError, UnsatisfiableError):
             pass
-    return matcher_for_engine(compiled, limit, **options)
+    matcher, caveat = matcher_for_engine(compiled, limit, **options)
+    if caveat is not None:
+        warnings.warn(caveat, UserWarning, stacklevel=2)
+    return matcher
 
 
 @contextmanager

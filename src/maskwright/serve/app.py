@@ -69,7 +69,7 @@ def create_app(engine: Engine, settings: Settings | None = None) -> Starlette:
                 allow_origins=server.settings.allowed_origins,
                 allow_methods=["GET", "POST"],
                 allow_headers=["*"],
-                expose_headers=["x-request-id", "x-schema-warning", "retry-after"],
+                expose_headers=["x-request-id", "x-schema-warning", "x-budget-warning", "retry-after"],
             ),
         ],
         exception_handlers={HTTPException: _http_error, ApiError: _refused},

@@ -16,6 +16,7 @@ from maskwright.serve.http.exchange import Exchange
 from maskwright.serve.limits.admission import Gate
 from maskwright.serve.limits.budgets import output_tokens
 from maskwright.serve.observability import tracing
+from maskwright.serve.observability.budget_warnings import BudgetWarnings
 from maskwright.serve.observability.metrics import Metrics
 from maskwright.serve.observability.schema_warnings import HEADER, header_of, log_warnings
 from maskwright.serve.protocol.requests import Endpoint
@@ -43,6 +44,7 @@ class Server:
             settings.max_running, settings.max_waiting, settings.max_waiting_per_key, settings.max_queue_seconds
         )
         self.structures = Structures(engine.tokenizer_info, settings)
+        self.budget_warnings = BudgetWarnings()
         self.metrics = Metrics()
         self.metrics.pull(self._figures)
         self.created = int(time.time())

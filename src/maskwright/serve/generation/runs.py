@@ -24,7 +24,8 @@ from typing import TYPE_CHECKING, Any
 import anyio
 from anyio.to_thread import run_sync
 
-from maskwright.engine import Output, Request, TokenLogprobs
+from maskwright import CompiledGrammar
+from maskwright.engine import Handle, Output, Request, TokenLogprobs
 from maskwright.errors import LimitError, MaskwrightError, OptionError, UnsatisfiableError
 from maskwright.events import Event, ReasoningDelta
 from maskwright.serve.errors import ApiError, api_error
@@ -118,6 +119,7 @@ class Run:
                 on_output = partial(self._hand_over, loop, i)
                 handle = await run_sync(self._server.engine.submit, request, on_output)
                 self._stack.callback(self._server.engine.cancel, handle)
+                self._warn(request, handle)
         except BaseException as error:
             self._stack.close()
             if isinstance(error, MaskwrightError):
@@ -204,6 +206,12 @@ class Run:
             return api_error(error, f"/{error.option}")
         is_theirs = isinstance(error, UnsatisfiableError | LimitError)
         return api_error(error, self._budget_at if is_theirs else None)
+
+    def _warn(self, request: Request, handle: Handle) -> None:
+        """Let the reply say that the output may be cut off, if that is so."""
+        if handle.budget_caveat is not None:
+            assert isinstance(request.grammar, CompiledGrammar)
+            self._server.budget_warnings.add(self._exchange, request.grammar, handle.budget_caveat, self._budget_at)
 
     def _record(self) -> None:
         metrics, notes = self._server.metrics, self._exchange.notes
