@@ -9,6 +9,7 @@ from maskwright.cli.arguments import parse
 WRONG = [
     (["generate", "--schem", "person.json"], "did you mean --schema?"),
     (["generate", "--schema", "{}", "--max-token", "3"], "did you mean --max-tokens?"),
+    (["generate", "--schema", "{}", "--min-tokens", "3"], "there is no --min-tokens; see maskwright generate --help"),
     (["generate", "--schema", "{}", "--xyzzy"], "there is no --xyzzy; see maskwright generate --help"),
     (["generate", "--choice", "yes", "no"], "repeat the option: --choice no"),
     (["explain", "--text", "a", "--choice", "yes", "no", "maybe"], "repeat the option: --choice no"),

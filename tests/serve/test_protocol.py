@@ -101,6 +101,14 @@ def test_fields_without_effect_are_ignored() -> None:
         ({"top_logprobs": 21}, "/top_logprobs", "must be <= 20"),
         ({"stop": ["a"] * 17}, "/stop", "at most 16 items"),
         ({"stop": [1]}, "/stop", "expected a string or an array of strings, found an array with other items"),
+        ({"stop": 3}, "/stop", "stop: expected a string or an array of strings, found a number"),
+        ({"stop": {}}, "/stop", "stop: expected a string or an array of strings, found an object"),
+        ({"min_tokens": 3}, "/min_tokens", "min_tokens is not supported. Hint: leave it out; a structure can"),
+        ({"min_new_tokens": 3}, "/min_new_tokens", "min_new_tokens is not supported"),
+        ({"min_completion_tokens": 3}, "/min_completion_tokens", "the fields are: "),
+        ({"add_special_tokens": True}, "/add_special_tokens", "add_special_tokens is not supported"),
+        ({"chat_template": "x"}, "/chat_template", "it is the model's own"),
+        ({"top_a": 1}, "/top_a", "use top_p or min_p"),
         ({"reasoning_effort": "lots"}, "/reasoning_effort", "'none', 'minimal'"),
         ({"messages": []}, "/messages", "at least 1 item"),
         ({"messages": [{"role": "user"}]}, "/messages/0", "a message of role 'user' needs content"),
@@ -125,7 +133,8 @@ def test_fields_without_effect_are_ignored() -> None:
         ({"guided_choice": ["a"]}, "/guided_choice", 'structured_outputs: {"choice": …}'),
         ({"guided_grammar": "a"}, "/guided_grammar", 'structured_outputs: {"grammar": …}'),
         ({"functions": []}, "/functions", "use tools"),
-        ({"logit_bias": {"a": 1}}, "/logit_bias", "token ids"),
+        ({"logit_bias": {"a": 1}}, "/logit_bias", "token ids to numbers, found an object with other names"),
+        ({"logit_bias": [1]}, "/logit_bias", "token ids to numbers, found an array"),
         ({"modalities": ["audio"]}, "/modalities/0", "'text'"),
     ],
 )
@@ -133,6 +142,36 @@ def test_refused_chats(fields: dict[str, Any], param: str, part: str) -> None:
     error = refusal(**fields)
     assert error.param == param
     assert part in error.message
+    assert "a number with" not in error.message
+
+
+@pytest.mark.parametrize(
+    ("fields", "param", "part"),
+    [
+        (
+            {"top_logprobs": 2},
+            "/top_logprobs",
+            "top_logprobs is not supported here. Hint: leave it out, or use",
+        ),
+        ({"include": ["x", "message.output_text.logprobs"]}, "/include/1", "logprobs is not supported here. Hint: "),
+        ({"logprobs": True}, "/logprobs", "logprobs is not supported. Hint: leave it out, or use /v1/chat/completions"),
+        ({"min_tool_calls": 1}, "/min_tool_calls", "the fields are: "),
+        ({"seed": 1}, "/seed", "seed is not supported. Hint: leave it out, or use /v1/chat/completions"),
+        ({"reasoning_effort": "low"}, "/reasoning_effort", 'use reasoning: {"effort": …}'),
+        ({"structured_outputs": {}}, "/structured_outputs", "use text.format"),
+        ({"guided_json": {}}, "/guided_json", "use text.format"),
+        ({"best_of": 2}, "/best_of", "leave it out, or use /v1/chat/completions"),
+    ],
+)
+def test_refused_responses(fields: dict[str, Any], param: str, part: str) -> None:
+    with pytest.raises(ApiError) as caught:
+        check_request({"input": "Hi", **fields})
+    assert (caught.value.status, caught.value.param) == (400, param)
+    assert part in caught.value.message
+
+
+def test_responses_without_logprobs() -> None:
+    assert check_request({"input": "Hi", "top_logprobs": 0, "include": ["reasoning.encrypted_content"]}) == "response"
 
 
 @pytest.mark.parametrize("body", [[], "x", 3, None, True])

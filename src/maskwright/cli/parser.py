@@ -17,6 +17,8 @@ from collections.abc import Sequence
 from difflib import get_close_matches
 from typing import Any, NoReturn
 
+from maskwright.support.near_names import nearest
+
 from .errors import EXIT_BAD_INPUT
 
 
@@ -46,8 +48,8 @@ class Parser(argparse.ArgumentParser):
         for given in self._given:
             option = given.partition("=")[0]
             if option.startswith("--") and option not in self._option_string_actions:
-                near = get_close_matches(option, self._option_string_actions, 1, 0.7)
-                return f"did you mean {near[0]}?" if near else f"there is no {option}; see {self.prog} --help"
+                near = nearest(option, self._option_string_actions, 0.7)
+                return f"did you mean {near}?" if near else f"there is no {option}; see {self.prog} --help"
         if self._subparsers is not None:
             return self._command_hint()
         return self._hint_by_message(message)

@@ -13,10 +13,10 @@ Tested by tests/structural_tag/test_openai_shapes.py.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from difflib import get_close_matches
 from typing import Any, Final
 
 from maskwright.errors import RequestError
+from maskwright.support.near_names import nearest
 
 READ: Final = ("response_format", "tools", "tool_choice", "parallel_tool_calls", "thinking_token_budget")
 OF_A_CHAT: Final = frozenset(
@@ -82,9 +82,9 @@ def check_body(request: Mapping[Any, Any], read: Collection[str], others: Collec
             continue
         if name in _INSTEAD:
             raise RequestError(f"{name} is not supported here", pointer=f"/{name}", hint=_INSTEAD[name])
-        near = [] if name in others else get_close_matches(str(name)[:60], read, 1, _NEAR)
-        if near:
-            raise RequestError(f"unknown field {name!r}", pointer=f"/{name}", hint=f"did you mean {near[0]!r}?")
+        near = None if name in others else nearest(str(name), read, _NEAR)
+        if near is not None:
+            raise RequestError(f"unknown field {name!r}", pointer=f"/{name}", hint=f"did you mean {near!r}?")
 
 
 def check_near(given: Mapping[Any, Any], read: Collection[str], others: Collection[str], pointer: str) -> None:
@@ -96,10 +96,10 @@ def check_near(given: Mapping[Any, Any], read: Collection[str], others: Collecti
     for name in given:
         if name in read or name in others:
             continue
-        near = get_close_matches(str(name)[:60], read, 1, _NEAR)
-        if near and near[0] not in given:
+        near = nearest(str(name), read, _NEAR)
+        if near is not None and near not in given:
             place = f"{pointer}/{name}"
-            raise RequestError(f"unknown field {str(name)[:60]!r}", pointer=place, hint=f"did you mean {near[0]!r}?")
+            raise RequestError(f"unknown field {str(name)[:60]!r}", pointer=place, hint=f"did you mean {near!r}?")
 
 
 def check_all(given: Mapping[Any, Any], known: Collection[str], pointer: str, ignored: Collection[str] = ()) -> None:
@@ -117,6 +117,6 @@ def check_all(given: Mapping[Any, Any], known: Collection[str], pointer: str, ig
             raise RequestError(f"{name} is not supported", pointer=place, hint=f"use {now!r}")
         if name == "structured_outputs":
             raise RequestError("unknown field 'structured_outputs'", pointer=place, hint="pass its value alone")
-        near = get_close_matches(str(name)[:60], known, 1) or [each for each in known if str(name) in each]
-        hint = f"did you mean {near[0]!r}?" if near else f"the fields are: {', '.join(known)}"
+        near = nearest(str(name), known) or next((each for each in known if str(name) in each), None)
+        hint = f"did you mean {near!r}?" if near else f"the fields are: {', '.join(known)}"
         raise RequestError(f"unknown field {shown}", pointer=place, hint=hint)

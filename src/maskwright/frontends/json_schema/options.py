@@ -14,13 +14,13 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from difflib import get_close_matches
 from operator import index
 from typing import Any, Final, Literal, NamedTuple, TypedDict
 
 from maskwright.errors import OptionError, type_name
 from maskwright.frontends.json_schema.text.separators import separator
 from maskwright.frontends.json_schema.text.white_space import white_space
+from maskwright.support.near_names import nearest
 
 MAX_INDENT: Final = 100
 _USUAL_WHITESPACE_CNT: Final = 32
@@ -179,8 +179,8 @@ def chosen_options(given: Mapping[str, Any], others: Iterable[str] = ()) -> dict
     for name in given.keys() - JsonSchemaOptions.__dataclass_fields__.keys():
         names = [*JsonSchemaOptions.__dataclass_fields__, *others]
         meant = _OTHER_NAMES.get(name)
-        near = [meant] if meant in names else get_close_matches(name[:60], names, 1)
-        hint = f"did you mean {near[0]!r}?" if near else f"the options are: {', '.join(names)}"
+        near = meant if meant in names else nearest(name, names)
+        hint = f"did you mean {near!r}?" if near else f"the options are: {', '.join(names)}"
         raise OptionError(f"unknown option {name[:60]!r}", option=name, hint=hint)
     return chosen
 

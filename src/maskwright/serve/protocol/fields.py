@@ -11,13 +11,13 @@ Tested by tests/serve/test_protocol.py.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from difflib import get_close_matches
 from typing import Annotated, Any, ClassVar, TypeVar
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, ValidationError
 from pydantic_core import PydanticCustomError
 
 from maskwright.serve.errors import ApiError, invalid
+from maskwright.support.near_names import nearest
 
 _SHOWN = 60
 _MESSAGES = {
@@ -85,8 +85,8 @@ def _unknown(model: type[Body], name: str) -> ApiError:
     if name in model.refused:
         return invalid(f"{name} is not supported", pointer, code="unsupported_field", hint=model.refused[name])
     known = [*model.model_fields, *model.ignored]
-    near = get_close_matches(name[:_SHOWN], known, 1, 0.75)
-    hint = f"did you mean {near[0]!r}?" if near else f"the fields are: {', '.join(model.model_fields)}"
+    near = nearest(name, known, 0.75)
+    hint = f"did you mean {near!r}?" if near else f"the fields are: {', '.join(model.model_fields)}"
     return invalid(f"unknown field {shown}", pointer, code="unknown_field", hint=hint)
 
 
@@ -134,7 +134,7 @@ def expected(what: str, value: Any, more: str = "") -> PydanticCustomError:
 def _texts(value: Any) -> Any:
     given = [value] if isinstance(value, str) else value
     if not isinstance(given, list) or not all(isinstance(each, str) for each in given):
-        raise expected("a string or an array of strings", value, " with other items" if value is given else "")
+        raise expected("a string or an array of strings", value, " with other items" if isinstance(value, list) else "")
     return given
 
 

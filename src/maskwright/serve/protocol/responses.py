@@ -7,17 +7,31 @@ Tested by tests/serve/test_responses.py.
 
 from __future__ import annotations
 
-from typing import Annotated, Any, ClassVar, Final, Literal
+from typing import Annotated, Any, ClassVar, Final
 
 from pydantic import BeforeValidator, Field
 
+from maskwright.serve.errors import ApiError, invalid
 from maskwright.serve.protocol.chat import Effort, Message, called_arguments, content_text
 from maskwright.serve.protocol.fields import Part, expected, read_body
 from maskwright.serve.protocol.sampling import IGNORED, REFUSED, Sampling
-from maskwright.serve.protocol.structure import Tools
+from maskwright.serve.protocol.structure import OF_ENGINES, Tools
 from maskwright.serve.protocol.tools import check_tools
 
 _STATELESS: Final = "this server keeps no responses: send the whole conversation as input"
+_NO_LOGPROBS: Final = "leave it out, or use /v1/chat/completions, which has log-probabilities"
+_INCLUDED_LOGPROBS: Final = "message.output_text.logprobs"
+_OF_CHATS: Final = (
+    "n",
+    "best_of",
+    "seed",
+    "stop",
+    "stop_token_ids",
+    "logit_bias",
+    "frequency_penalty",
+    "presence_penalty",
+)
+_GUIDED: Final = tuple(name for name, way_out in REFUSED.items() if "structured_outputs" in way_out)
 
 
 def _messages(value: Any) -> Any:
@@ -67,6 +81,10 @@ class ResponsesRequest(Sampling, Tools):
         "max_completion_tokens": "use max_output_tokens",
         "response_format": "use text.format",
         "messages": "use input, or /v1/chat/completions",
+        "logprobs": _NO_LOGPROBS,
+        **dict.fromkeys(_OF_CHATS, "leave it out, or use /v1/chat/completions"),
+        "reasoning_effort": 'use reasoning: {"effort": …}',
+        **dict.fromkeys((*OF_ENGINES, *_GUIDED), "use text.format, or /v1/chat/completions"),
     }
 
     input: Annotated[list[Message], BeforeValidator(_messages), Field(min_length=1)]
@@ -74,7 +92,7 @@ class ResponsesRequest(Sampling, Tools):
     max_output_tokens: int | None = Field(None, ge=1)
     text: Any = None
     reasoning: ReasoningOptions | None = None
-    top_logprobs: Literal[0] = 0
+    top_logprobs: int = Field(0, ge=0)
     chat_template_kwargs: dict[str, Any] = Field(default_factory=dict)
 
 
@@ -86,4 +104,13 @@ def read_response(body: Any) -> ResponsesRequest:
     """
     asked = read_body(ResponsesRequest, body)
     check_tools(asked.tools, asked.tool_choice)
+    if asked.top_logprobs:
+        raise _no_logprobs("top_logprobs", "/top_logprobs")
+    included = body.get("include")
+    if isinstance(included, list) and _INCLUDED_LOGPROBS in included:
+        raise _no_logprobs(_INCLUDED_LOGPROBS, f"/include/{included.index(_INCLUDED_LOGPROBS)}")
     return asked
+
+
+def _no_logprobs(what: str, pointer: str) -> ApiError:
+    return invalid(f"{what} is not supported here", pointer, code="unsupported_field", hint=_NO_LOGPROBS)

@@ -16,6 +16,7 @@ MAX_LOGPROBS: Final = 20
 MAX_STOPS: Final = 16
 _MAX_SEED: Final = (1 << 63) - 1
 
+_NO_LEAST: Final = "leave it out; a structure can require more, as with minLength or minItems"
 IGNORED: Final = frozenset(
     (
         *("user", "metadata", "store", "service_tier", "safety_identifier", "prompt_cache_key"),
@@ -32,6 +33,11 @@ REFUSED: Final = {
     "guided_json_object": 'use structured_outputs: {"json_object": true}',
     "guided_whitespace_pattern": 'use structured_outputs: {"json": …, "whitespace_pattern": …}',
     "guided_decoding_backend": "leave it out: this server has one backend",
+    "min_tokens": _NO_LEAST,
+    "min_new_tokens": _NO_LEAST,
+    "add_special_tokens": "leave it out: they are those that the model wants",
+    "chat_template": "leave it out: it is the model's own",
+    "top_a": "use top_p or min_p",
     "functions": "use tools",
     "function_call": "use tool_choice",
 }
@@ -40,7 +46,8 @@ REFUSED: Final = {
 def _biases(value: Any) -> Any:
     """Token ids are keys of an object, and so they are strings."""
     if not isinstance(value, dict) or not all(name.isdecimal() for name in value):
-        raise expected("an object from token ids to numbers", value)
+        more = " with other names" if isinstance(value, dict) else ""
+        raise expected("an object from token ids to numbers", value, more)
     return {int(name): bias for name, bias in value.items()}
 
 

@@ -13,6 +13,7 @@ from typing import Any, Final
 from pydantic import BaseModel
 
 OF_SGLANG: Final = ("json_schema", "regex", "ebnf", "structural_tag")
+OF_ENGINES: Final = ("structured_outputs", *OF_SGLANG)
 
 
 class Structured(BaseModel):

@@ -26,7 +26,7 @@ from maskwright.errors import MaskwrightError
 from maskwright.inputs.request_fields import READ, READ_OF_RESPONSES
 from maskwright.serve.errors import ApiError, api_error, invalid
 from maskwright.serve.protocol.requests import Endpoint
-from maskwright.serve.protocol.structure import OF_SGLANG
+from maskwright.serve.protocol.structure import OF_ENGINES
 from maskwright.serve.settings import Settings
 from maskwright.serve.structure.answers import answer_format
 from maskwright.structural_tag import default_reasoning, get_model_structural_tag
@@ -36,7 +36,6 @@ from maskwright.support import entrances
 if TYPE_CHECKING:
     from maskwright.frontends.json_schema import Finding, JsonSchemaKeywords
 
-_OF_ENGINES = ("structured_outputs", *OF_SGLANG)
 _WAYS_OUT = (  # in Python, and in a request
     ('pass on_unsupported="relax"', "start the server with --relax"),
     (entrances.USE_LARK, 'use structured_outputs: {"grammar": …}'),
@@ -184,7 +183,7 @@ class Structures:
         return Grammar.from_structural_tag(tag, tokenizer_info=self._info)
 
 
-STRUCTURE_FIELDS = (*dict.fromkeys((*READ, *READ_OF_RESPONSES)), *_OF_ENGINES)
+STRUCTURE_FIELDS = (*dict.fromkeys((*READ, *READ_OF_RESPONSES)), *OF_ENGINES)
 """The fields that `Structures` reads."""
 
 
@@ -206,7 +205,7 @@ def _only_one(asked: Mapping[str, Any]) -> str | None:
     Raises:
         ApiError: There are several.
     """
-    given = [name for name in _OF_ENGINES if name in asked]
+    given = [name for name in OF_ENGINES if name in asked]
     if not given:
         return None
     others = [*given[1:], *([] if _is_free_text(asked) else ["response_format"])]
