@@ -43,12 +43,24 @@ def test_a_request_as_a_dry_run(tmp_path: Path, capsys: pytest.CaptureFixture[st
         ({"response_format": {"type": "json_object"}, "max_tokens": 1, "max_completion_tokens": 2}, "/max_tokens"),
         ({"input": "Hi", "max_tokens": 5}, "/max_tokens"),
         ({"prompt": "Hi", "n": 0}, "/n"),
+        ({"messages": messages, "n": 100}, "/n"),
+        ({"response_format": {"type": "json_object"}, "max_tokens": 1}, "/max_tokens"),
     ):
         assert dry_run(tmp_path, request) == 1
         assert f"refused with HTTP 400 at {place}: " in capsys.readouterr().out
     assert dry_run(tmp_path, {"input": "Hi", "text": {"format": {"type": "json_object"}}}) == 0
     assert dry_run(tmp_path, {"prompt": "Hi", "regex": "[0-9]"}) == 0
     assert dry_run(tmp_path, {"tools": [{"type": "function", "function": {"name": "f"}}]}) == 0
+
+
+def test_a_dry_run_says_what_may_be_cut_off(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert dry_run(tmp_path, {"type": "array", "uniqueItems": True}) == 0
+    assert "  warning: a list of distinct items has no token budget here" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("value", [{}, {"json": None}, {"json_object": False}])
+def test_a_dry_run_of_structured_outputs_with_nothing_set(tmp_path: Path, value: Any) -> None:
+    assert dry_run(tmp_path, {"structured_outputs": value}) == 0
 
 
 def test_a_relaxed_dry_run(tmp_path: Path) -> None:

@@ -11,7 +11,8 @@ from maskwright.serve.errors import ApiError
 from maskwright.serve.protocol.chat import ChatRequest
 from maskwright.serve.protocol.completions import CompletionRequest
 from maskwright.serve.protocol.fields import read_body
-from maskwright.serve.protocol.requests import check_request
+from maskwright.serve.protocol.requests import read_request
+from maskwright.serve.protocol.responses import ResponsesRequest
 from maskwright.serve.protocol.tools import as_of_chat
 from serve.requests_of_tests import WEATHER
 
@@ -165,13 +166,14 @@ def test_refused_chats(fields: dict[str, Any], param: str, part: str) -> None:
 )
 def test_refused_responses(fields: dict[str, Any], param: str, part: str) -> None:
     with pytest.raises(ApiError) as caught:
-        check_request({"input": "Hi", **fields})
+        read_request({"input": "Hi", **fields})
     assert (caught.value.status, caught.value.param) == (400, param)
     assert part in caught.value.message
 
 
 def test_responses_without_logprobs() -> None:
-    assert check_request({"input": "Hi", "top_logprobs": 0, "include": ["reasoning.encrypted_content"]}) == "response"
+    asked = read_request({"input": "Hi", "top_logprobs": 0, "include": ["reasoning.encrypted_content"]})
+    assert isinstance(asked, ResponsesRequest)
 
 
 @pytest.mark.parametrize("body", [[], "x", 3, None, True])
@@ -202,7 +204,7 @@ def test_completions_point_to_chats() -> None:
 
 def unsupported(body: dict[str, Any]) -> ApiError:
     with pytest.raises(ApiError) as caught:
-        check_request(body)
+        read_request(body)
     assert (caught.value.status, caught.value.code) == (400, "unsupported_tool")
     return caught.value
 
@@ -236,8 +238,8 @@ def test_a_misspelled_type(body: dict[str, Any]) -> None:
 @pytest.mark.parametrize("body", BODIES)
 @pytest.mark.parametrize("tool", [FLAT, WEATHER, {"function": WEATHER["function"]}, {"type": 3}, "text"])
 def test_the_rest_is_for_others_to_check(body: dict[str, Any], tool: Any) -> None:
-    check_request({**body, "tools": [tool], "tool_choice": "auto"})
-    check_request({**body, "tools": {"type": "web_search"}, "tool_choice": "web_search"})
+    read_request({**body, "tools": [tool], "tool_choice": "auto"})
+    read_request({**body, "tools": {"type": "web_search"}, "tool_choice": "web_search"})
 
 
 @pytest.mark.parametrize("path", ["/v1/chat/completions", "/v1/responses", "/tokenize"])

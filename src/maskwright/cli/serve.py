@@ -26,6 +26,7 @@ from .texts import printable
 if TYPE_CHECKING:
     from maskwright.engine import Engine
     from maskwright.serve import Settings
+    from maskwright.serve.dry_run import Answer
 
 _PACKAGES = ("starlette", "uvicorn", "prometheus_client", "pydantic")
 _OF_REQUESTS = ("messages", "input", "prompt", "response_format", "structured_outputs", "tools")
@@ -168,11 +169,11 @@ def _serve(arguments: argparse.Namespace, engine: Engine, settings: Settings, li
 
 def _dry_run(names: list[str], engine: Engine, settings: Settings) -> int:
     """Print how the server would answer requests with these schemas."""
+    from maskwright.serve.dry_run import dry_run
     from maskwright.serve.errors import ApiError
-    from maskwright.serve.protocol.requests import check_request
-    from maskwright.serve.structure.structures import STRUCTURE_FIELDS, Structures
+    from maskwright.serve.server import Server
 
-    structures = Structures(engine.tokenizer_info, settings)
+    server = Server(engine, settings)
     code = EXIT_OK
     for name in names:
         try:
@@ -181,18 +182,24 @@ def _dry_run(names: list[str], engine: Engine, settings: Settings) -> int:
             code = EXIT_BAD_INPUT
             print(f"unreadable: {error}")
             continue
-        fields = {field: body[field] for field in STRUCTURE_FIELDS if field in body}
         try:
-            structure = asyncio.run(structures.compiled(check_request(body), fields, None))
+            answer = asyncio.run(dry_run(server, body))
         except ApiError as error:
             code = max(code, EXIT_PROBLEMS)
-            print(f"{label}: refused with HTTP {error.status} at {error.param}: {error.message}")
+            print(printable(f"{label}: refused with HTTP {error.status} at {error.param}: {error.message}"))
         else:
-            print(f"{label}: accepted, compiled in {structure.seconds * 1e3:.1f} ms")
-            for found in structure.compiled.grammar.report if structure.compiled else ():
-                if not found.is_extension:
-                    print(printable(f"  warning: #{found.pointer}: {found.reason}"))
+            _print_accepted(label, answer)
     return code
+
+
+def _print_accepted(label: str, answer: Answer) -> None:
+    structure = answer.structure
+    print(f"{label}: accepted, compiled in {structure.seconds * 1e3:.1f} ms")
+    for found in structure.compiled.grammar.report if structure.compiled else ():
+        if not found.is_extension:
+            print(printable(f"  warning: #{found.pointer}: {found.reason}"))
+    if answer.caveat is not None:
+        print(f"  warning: {answer.caveat}")
 
 
 def _read_request(argument: str) -> tuple[str, Mapping[str, Any]]:

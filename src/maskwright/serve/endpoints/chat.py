@@ -19,7 +19,7 @@ from anyio.to_thread import run_sync
 
 from maskwright.events import ReasoningDelta, TextDelta
 from maskwright.serve.generation.prompts import chat_prompt, messages_of, reasoning_of, template_options
-from maskwright.serve.generation.runs import Run, Step, admitted
+from maskwright.serve.generation.runs import Prepared, Run, Step, admitted
 from maskwright.serve.generation.sampling import engine_requests
 from maskwright.serve.http.exchange import Exchange
 from maskwright.serve.limits.budgets import check_outputs
@@ -39,16 +39,19 @@ async def chat(server: Server, exchange: Exchange, body: Mapping[str, Any]) -> N
     name = server.check_model(asked.model)
     check_outputs(server.settings, asked.n)
     async with admitted(server, exchange, asked.n):
-        structure, run = await _prepared(server, exchange, asked, body)
-        reply = _Reply(server, asked, structure, name)
-        async with run:
+        prepared = await prepare_chat(server, exchange, asked, body)
+        reply = _Reply(server, asked, prepared.structure, name)
+        with_pieces = asked.stream and asked.stream_options is not None and asked.stream_options.include_pieces
+        async with Run(server, exchange, prepared, with_pieces=with_pieces) as run:
             await (reply.stream if asked.stream else reply.whole)(exchange, run)
 
 
-async def _prepared(
-    server: Server, exchange: Exchange, asked: ChatRequest, body: Mapping[str, Any]
-) -> tuple[Structure, Run]:
-    """Compile the structure and read the messages."""
+async def prepare_chat(server: Server, exchange: Exchange, asked: ChatRequest, body: Mapping[str, Any]) -> Prepared:
+    """Compile the structure and read the messages.
+
+    Raises:
+        ApiError: A field is malformed, or the request wants more than there is.
+    """
     options = template_options(asked.reasoning_effort, asked.chat_template_kwargs)
     structure = await server.compiled(exchange, "chat", body, reasoning_of(options))
     tools = [] if asked.tool_choice == "none" else [as_of_chat(tool) for tool in asked.tools or []]
@@ -58,8 +61,7 @@ async def _prepared(
     budget = server.budget(len(prompt), getattr(asked, field), f"/{field}", "/messages")
     logprobs = asked.top_logprobs if asked.logprobs else None
     requests = engine_requests(asked, [prompt], [budget], structure, logprobs)
-    with_pieces = asked.stream and asked.stream_options is not None and asked.stream_options.include_pieces
-    return structure, Run(server, exchange, requests, len(prompt), f"/{field}", with_pieces=with_pieces)
+    return Prepared(structure, requests, len(prompt), f"/{field}")
 
 
 class _Reply:

@@ -15,7 +15,7 @@ from anyio.to_thread import run_sync
 
 from maskwright.engine import Engine
 from maskwright.serve.errors import invalid
-from maskwright.serve.generation.runs import Run, Step, admitted
+from maskwright.serve.generation.runs import Prepared, Run, Step, admitted
 from maskwright.serve.generation.sampling import engine_requests
 from maskwright.serve.http.exchange import Exchange
 from maskwright.serve.limits.budgets import check_outputs
@@ -30,18 +30,33 @@ async def complete(server: Server, exchange: Exchange, body: Mapping[str, Any]) 
     """Continue prompts."""
     asked = read_body(CompletionRequest, body)
     name = server.check_model(asked.model)
-    num_outputs = asked.n * len(asked.prompt)
-    check_outputs(server.settings, num_outputs)
-    async with admitted(server, exchange, num_outputs):
-        structure = await server.compiled(exchange, "completion", body, "disabled")
-        prompts = await run_sync(_encoded, server.engine, asked)
-        budgets = [server.budget(len(ids), asked.max_tokens, "/max_tokens", "/prompt") for ids in prompts]
-        requests = engine_requests(asked, prompts, budgets, structure, asked.logprobs)
+    check_outputs(server.settings, num_outputs(asked))
+    async with admitted(server, exchange, num_outputs(asked)):
+        prepared = await prepare_completion(server, exchange, asked, body)
         with_pieces = asked.stream and asked.stream_options is not None and asked.stream_options.include_pieces
-        run = Run(server, exchange, requests, sum(map(len, prompts)), "/max_tokens", with_pieces=with_pieces)
-        reply = _Reply(server, asked, num_outputs, name)
-        async with run:
+        reply = _Reply(server, asked, name)
+        async with Run(server, exchange, prepared, with_pieces=with_pieces) as run:
             await (reply.stream if asked.stream else reply.whole)(exchange, run)
+
+
+def num_outputs(asked: CompletionRequest) -> int:
+    """Return how many outputs a request asks for."""
+    return asked.n * len(asked.prompt)
+
+
+async def prepare_completion(
+    server: Server, exchange: Exchange, asked: CompletionRequest, body: Mapping[str, Any]
+) -> Prepared:
+    """Compile the structure and read the prompts.
+
+    Raises:
+        ApiError: A field is malformed, or the request wants more than there is.
+    """
+    structure = await server.compiled(exchange, "completion", body, "disabled")
+    prompts = await run_sync(_encoded, server.engine, asked)
+    budgets = [server.budget(len(ids), asked.max_tokens, "/max_tokens", "/prompt") for ids in prompts]
+    requests = engine_requests(asked, prompts, budgets, structure, asked.logprobs)
+    return Prepared(structure, requests, sum(map(len, prompts)), "/max_tokens")
 
 
 def _encoded(engine: Engine, asked: CompletionRequest) -> list[list[int]]:
@@ -61,16 +76,16 @@ def _encoded(engine: Engine, asked: CompletionRequest) -> list[list[int]]:
 class _Reply:
     """The reply to one request."""
 
-    def __init__(self, server: Server, asked: CompletionRequest, num_outputs: int, name: str) -> None:
+    def __init__(self, server: Server, asked: CompletionRequest, name: str) -> None:
         info = server.engine.tokenizer_info
         self._asked = asked
-        self._echoed = [""] * num_outputs
+        self._echoed = [""] * num_outputs(asked)
         if asked.echo:
             texts = [
                 each if isinstance(each, str) else info.decode(each).decode("utf-8", "replace") for each in asked.prompt
             ]
             self._echoed = [text for text in texts for _ in range(asked.n)]
-        self._readers = [PartsReader(False) for _ in range(num_outputs)]
+        self._readers = [PartsReader(False) for _ in self._echoed]
         self._logprobs = [CompletionLogprobs(info, len(echo)) for echo in self._echoed]
         self._head = {
             "id": f"cmpl-{secrets.token_hex(12)}",

@@ -17,7 +17,7 @@ from typing import Any
 from anyio.to_thread import run_sync
 
 from maskwright.serve.generation.prompts import chat_prompt, messages_of, reasoning_of, template_options
-from maskwright.serve.generation.runs import Run, admitted
+from maskwright.serve.generation.runs import Prepared, Run, admitted
 from maskwright.serve.generation.sampling import engine_requests
 from maskwright.serve.http.exchange import Exchange
 from maskwright.serve.protocol.responses import ResponsesRequest, read_response
@@ -35,16 +35,20 @@ async def respond(server: Server, exchange: Exchange, body: Mapping[str, Any]) -
     asked = read_response(body)
     name = server.check_model(asked.model)
     async with admitted(server, exchange, 1):
-        structure, run = await _prepared(server, exchange, asked, body)
-        reply = _Reply(asked, structure, name)
-        async with run:
+        prepared = await prepare_response(server, exchange, asked, body)
+        reply = _Reply(asked, prepared.structure, name)
+        async with Run(server, exchange, prepared) as run:
             await (reply.stream if asked.stream else reply.whole)(exchange, run)
 
 
-async def _prepared(
+async def prepare_response(
     server: Server, exchange: Exchange, asked: ResponsesRequest, body: Mapping[str, Any]
-) -> tuple[Structure, Run]:
-    """Compile the structure and read the input."""
+) -> Prepared:
+    """Compile the structure and read the input.
+
+    Raises:
+        ApiError: A field is malformed, or the request wants more than there is.
+    """
     effort = None if asked.reasoning is None else asked.reasoning.effort
     options = template_options(effort, asked.chat_template_kwargs)
     structure = await server.compiled(exchange, "response", body, reasoning_of(options))
@@ -56,7 +60,7 @@ async def _prepared(
     prompt = await run_sync(partial(chat_prompt, server.engine, family, messages, tools, options))
     budget = server.budget(len(prompt), asked.max_output_tokens, "/max_output_tokens", "/input")
     requests = engine_requests(asked, [prompt], [budget], structure, None)
-    return structure, Run(server, exchange, requests, len(prompt), "/max_output_tokens")
+    return Prepared(structure, requests, len(prompt), "/max_output_tokens")
 
 
 class _Reply:

@@ -1,7 +1,7 @@
 """A request in the engine: slots of the queue, outputs as they come, and an end to all of it when the client goes away.
 
     async with admitted(server, exchange, num_outputs=2):
-        async with Run(server, exchange, requests) as run:
+        async with Run(server, exchange, prepared) as run:
             async for step in run:
                 step.index, step.data, step.events, step.finish_reason
 
@@ -19,7 +19,7 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import ExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import anyio
 from anyio.to_thread import run_sync
@@ -35,6 +35,7 @@ from maskwright.serve.replies.pieces import Piece, PiecesReader
 
 if TYPE_CHECKING:
     from maskwright.serve.server import Server
+    from maskwright.serve.structure.structures import Structure
 
 
 @dataclass
@@ -73,32 +74,44 @@ async def admitted(server: Server, exchange: Exchange, num_outputs: int) -> Asyn
         raise ApiError(504, message, code="request_timeout", hint="ask for fewer tokens")
 
 
+class Prepared(NamedTuple):
+    """A request that was read: what is left to do is to generate.
+
+    Attributes:
+        structure: What it asks of the output's form.
+        requests: What the engine is to do, one for each output.
+        num_prompt_tokens: Those of all prompts, each counted once.
+        budget_at: The JSON pointer of the field with the budget.
+    """
+
+    structure: Structure
+    requests: Sequence[Request]
+    num_prompt_tokens: int
+    budget_at: str
+
+    def refusal(self, error: MaskwrightError) -> ApiError:
+        """The answer to an error of the engine: a budget that is too small is the request's mistake."""
+        if isinstance(error, OptionError):
+            return api_error(error, f"/{error.option}")
+        is_theirs = isinstance(error, UnsatisfiableError | LimitError)
+        return api_error(error, self.budget_at if is_theirs else None)
+
+
 class Run:
     """The outputs of a request.
 
     Args:
         server: The server.
         exchange: The request and its reply.
-        requests: What the engine is to do, one for each output.
-        num_prompt_tokens: Those of all prompts, each counted once.
-        budget_at: The JSON pointer of the field with the budget.
+        prepared: What to generate.
         with_pieces: Whether steps have pieces.
     """
 
-    def __init__(
-        self,
-        server: Server,
-        exchange: Exchange,
-        requests: Sequence[Request],
-        num_prompt_tokens: int,
-        budget_at: str,
-        *,
-        with_pieces: bool = False,
-    ) -> None:
+    def __init__(self, server: Server, exchange: Exchange, prepared: Prepared, *, with_pieces: bool = False) -> None:
         self._server = server
         self._exchange = exchange
-        self._requests = requests
-        self._budget_at = budget_at
+        self._prepared = prepared
+        self._requests = requests = prepared.requests
         self._pieces = [PiecesReader(server.engine.tokenizer_info) for _ in requests] if with_pieces else None
         self._arrived: deque[tuple[int, Output]] = deque()
         self._has_arrived = asyncio.Event()
@@ -106,7 +119,7 @@ class Run:
         self._first_at: float | None = None
         self._stack = ExitStack()
         self._span = tracing.Span()
-        self._num_prompt_tokens = num_prompt_tokens
+        self._num_prompt_tokens = prepared.num_prompt_tokens
         self._num_tokens = self._num_forced = self._num_reasoning = 0
 
     async def __aenter__(self) -> Run:
@@ -123,7 +136,7 @@ class Run:
         except BaseException as error:
             self._stack.close()
             if isinstance(error, MaskwrightError):
-                raise self._refused(error) from error
+                raise self._prepared.refusal(error) from error
             raise
         return self
 
@@ -167,7 +180,7 @@ class Run:
     def _add(self, output: Output, step: Step) -> None:
         if output.error is not None:
             if isinstance(output.error, MaskwrightError):
-                raise self._refused(output.error) from output.error
+                raise self._prepared.refusal(output.error) from output.error
             raise output.error
         if output.token_ids and self._first_at is None:
             self._first_at = time.perf_counter()
@@ -200,18 +213,12 @@ class Run:
         if last.usage is not None and last.usage.completion_tokens > 1:
             metrics.token_seconds.observe(last.timing.tpot_s(last.usage))
 
-    def _refused(self, error: MaskwrightError) -> ApiError:
-        """The answer to an error of the engine: a budget that is too small is the request's mistake."""
-        if isinstance(error, OptionError):
-            return api_error(error, f"/{error.option}")
-        is_theirs = isinstance(error, UnsatisfiableError | LimitError)
-        return api_error(error, self._budget_at if is_theirs else None)
-
     def _warn(self, request: Request, handle: Handle) -> None:
         """Let the reply say that the output may be cut off, if that is so."""
         if handle.budget_caveat is not None:
             assert isinstance(request.grammar, CompiledGrammar)
-            self._server.budget_warnings.add(self._exchange, request.grammar, handle.budget_caveat, self._budget_at)
+            at = self._prepared.budget_at
+            self._server.budget_warnings.add(self._exchange, request.grammar, handle.budget_caveat, at)
 
     def _record(self) -> None:
         metrics, notes = self._server.metrics, self._exchange.notes

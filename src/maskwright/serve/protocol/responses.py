@@ -22,14 +22,8 @@ _STATELESS: Final = "this server keeps no responses: send the whole conversation
 _NO_LOGPROBS: Final = "leave it out, or use /v1/chat/completions, which has log-probabilities"
 _INCLUDED_LOGPROBS: Final = "message.output_text.logprobs"
 _OF_CHATS: Final = (
-    "n",
-    "best_of",
-    "seed",
-    "stop",
-    "stop_token_ids",
-    "logit_bias",
-    "frequency_penalty",
-    "presence_penalty",
+    *("n", "best_of", "seed", "stop", "stop_token_ids"),
+    *("logit_bias", "frequency_penalty", "presence_penalty"),
 )
 _GUIDED: Final = tuple(name for name, way_out in REFUSED.items() if "structured_outputs" in way_out)
 
