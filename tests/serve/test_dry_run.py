@@ -68,3 +68,11 @@ def test_a_model_without_a_chat_template_has_completions(engine: Any, monkeypatc
     assert run(engine, FORMAT).structure.compiled is not None
     with pytest.raises(ApiError, match="no chat template"):
         run(engine, {**FORMAT, "messages": MESSAGES})
+
+
+@pytest.mark.parametrize("effort", ["none", "low", "high"])
+def test_an_effort_is_accepted_and_a_budget_refused_where_there_is_no_reasoning(engine: Any, effort: str) -> None:
+    assert run(engine, {"messages": MESSAGES, "reasoning_effort": effort}).structure.compiled is None
+    assert run(engine, {"input": "Hi", "reasoning": {"effort": effort}}).structure.compiled is None
+    with pytest.raises(ApiError, match="this output has no reasoning"):
+        run(engine, {"messages": MESSAGES, "reasoning_effort": effort, "thinking_token_budget": 9})
