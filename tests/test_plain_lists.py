@@ -29,6 +29,15 @@ def test_elements_may_repeat(text: str, is_distinct: bool, is_plain: bool) -> No
     assert compiled.with_plain_lists() is plain
 
 
+def test_what_is_kept_counts() -> None:
+    compiled = distinct()
+    before = compiled.own_size_bytes, compiled.memory_size_bytes
+    plain = compiled.with_plain_lists()
+    assert plain is not None
+    assert compiled.own_size_bytes == before[0] + plain.own_size_bytes
+    assert compiled.memory_size_bytes == before[1] + plain.memory_size_bytes
+
+
 def test_values_of_any_spelling() -> None:
     vocab = mw.TokenizerInfo.from_vocab([*(chr(i) for i in range(128)), "</s>"], stop_token_ids=[128])
     compiled = mw.GrammarCompiler(vocab).compile_json_schema({"type": "array", "uniqueItems": True, "minItems": 2})

@@ -262,12 +262,14 @@ class CompiledGrammar:
     @property
     def memory_size_bytes(self) -> int:
         """Its memory: configurations, masks, its rules, and its share of the rules that other grammars use too."""
-        return self._native.memory_bytes + _PYTHON_BYTES
+        plain = 0 if self._plain is None else self._plain.memory_size_bytes
+        return self._native.memory_bytes + _PYTHON_BYTES + plain
 
     @property
     def own_size_bytes(self) -> int:
         """Its memory without the rules, which all grammars of the tokenizer share."""
-        return self._native.own_bytes + _PYTHON_BYTES
+        plain = 0 if self._plain is None else self._plain.own_size_bytes
+        return self._native.own_bytes + _PYTHON_BYTES + plain
 
     def __copy__(self) -> CompiledGrammar:
         return self
