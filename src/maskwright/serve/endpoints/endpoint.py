@@ -3,7 +3,7 @@
     Endpoint(server, "chat", handler)        an ASGI application; handler(server, exchange, body) replies
 
 When the client goes away, the handler is cancelled wherever it waits, and its `finally` clauses free what it holds.
-Tested by tests/serve/test_exchange.py.
+Tested by tests/serve/http/test_exchange.py.
 """
 
 from __future__ import annotations

@@ -7,7 +7,7 @@
 
 The engine hands outputs over from its own thread; what has piled up of one output meanwhile comes as one step. Leaving
 the block cancels what has not finished, however it is left.
-Tested by tests/serve/test_exchange.py.
+Tested by tests/serve/http/test_exchange.py.
 """
 
 from __future__ import annotations

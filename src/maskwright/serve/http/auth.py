@@ -2,7 +2,7 @@
 
 A key comes as `Authorization: Bearer KEY`. The client of a request, for fairness, is its key, or its address where the
 server has no keys. Logs have neither: `label` is a number that stands for the key.
-Tested by tests/serve/test_auth.py.
+Tested by tests/serve/http/test_auth.py.
 """
 
 from __future__ import annotations

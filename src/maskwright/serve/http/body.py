@@ -2,7 +2,7 @@
 
 A content type other than JSON is refused: browsers ask a server before they send JSON to it from a page of another
 origin, so a web page cannot use a server on its reader's machine unless that allows its origin.
-Tested by tests/serve/test_body.py.
+Tested by tests/serve/http/test_body.py.
 """
 
 from __future__ import annotations

@@ -6,7 +6,7 @@
 When the client goes away, the handler is cancelled wherever it waits, and its `finally` clauses free what it holds. An
 error before the first byte of a reply has its HTTP status; a later one is an event of the stream, which OpenAI's
 clients raise as an exception.
-Tested by tests/serve/test_exchange.py.
+Tested by tests/serve/http/test_exchange.py.
 """
 
 from __future__ import annotations

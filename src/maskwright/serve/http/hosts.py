@@ -5,7 +5,7 @@
 A web page can make a DNS name of its own point to 127.0.0.1. For its reader's browser it then has the same origin as a
 server there, and neither CORS nor the content type keeps it out. Its requests still carry its own name, so names that
 the server was not given are refused. Addresses and `localhost` always mean the same, and are always served.
-Tested by tests/serve/test_hosts.py.
+Tested by tests/serve/http/test_hosts.py.
 """
 
 from __future__ import annotations
