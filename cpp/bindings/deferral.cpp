@@ -414,11 +414,30 @@ class SchemaScan {
   bool number(const Said& said, bool may_be_real) {
     const bool is_exclusive = said.has_any(set_of({kExclusiveMinimum, kExclusiveMaximum}));
     if (is_exclusive && is_draft_4_) return false;
-    if (said.has(kFormat) && !is_known_format(said) && !takes_unknown_format()) return false;
+    const auto limits = may_be_real ? std::nullopt : limits_of_format(said);
+    if (said.has(kFormat) && !limits && !is_known_format(said) && !takes_unknown_format()) return false;
     const auto low = bound(said, {kMinimum, kExclusiveMinimum}, -kMost, may_be_real);
     const auto high = bound(said, {kMaximum, kExclusiveMaximum}, kMost, may_be_real);
-    const double room = is_exclusive ? 2 : 0;
-    return low && high && -kMost <= low->first && low->second + room <= high->first && high->second <= kMost;
+    if (!low || !high || low->first < -kMost || high->second > kMost) return false;
+    const double least = limits ? std::max(low->second, limits->first) : low->second;
+    const double most = limits ? std::min(high->first, limits->second) : high->first;
+    return least + (is_exclusive ? 2 : 0) <= most;
+  }
+
+  // The least and the greatest integer of a format such as int32; formats.py has these formats, too.
+  std::optional<std::pair<double, double>> limits_of_format(const Said& said) {
+    if (!said.has(kFormat)) return std::nullopt;
+    ContentCursor value = *said.values[kFormat];
+    if (value.kind() != 's') return std::nullopt;
+    const std::string_view name = value.text();
+    for (const int bits : {8, 16, 32, 64}) {
+      const std::string with_sign = "int" + std::to_string(bits);
+      if (name != with_sign && name != "u" + with_sign) continue;
+      seen_.has_formats = true;
+      const double half = std::exp2(bits - 1);
+      return name == with_sign ? std::pair(-half, half - 1) : std::pair(0.0, 2 * half - 1);
+    }
+    return std::nullopt;
   }
 
   bool string(const Said& said) {

@@ -19,6 +19,7 @@ import dataclasses
 import inspect
 import os
 import sys
+from functools import cache
 from typing import Any, NewType, get_origin
 
 from maskwright.errors import SchemaError
@@ -145,12 +146,25 @@ def _check_parameters(function: Any) -> None:
             )
 
 
+@cache
+def _generator() -> Any:
+    """Pydantic's generator of schemas, which also tells times that must not have an offset from others."""
+    from pydantic.json_schema import GenerateJsonSchema
+
+    class Generator(GenerateJsonSchema):
+        def datetime_schema(self, schema: Any) -> dict[str, Any]:
+            out = super().datetime_schema(schema)
+            return {**out, "format": "date-time-local"} if schema.get("tz_constraint") == "naive" else out
+
+    return Generator
+
+
 def _described(source: Any, adapter: Any) -> Any:
     """Return pydantic's schema of what an adapter is made for, with its errors as ours."""
     from pydantic.errors import PydanticUndefinedAnnotation, PydanticUserError
 
     try:
-        return adapter().json_schema()
+        return adapter().json_schema(schema_generator=_generator())
     except (PydanticUserError, PydanticUndefinedAnnotation, NameError, TypeError, ValueError, RecursionError) as error:
         reason = (str(error).splitlines() or [type(error).__name__])[0]
         raise SchemaError(

@@ -163,13 +163,14 @@ def test_what_other_dialects_say_is_deferred_as_well(style: str) -> None:
         "city": {"type": "string", "nullable": True, "x-order": 1},
         "zip": {"type": "string", "pattern": "^[0-9]{5}$", "maxLength": 60},
         "radius": {"type": "integer", "format": "int32"},
+        "angle": {"type": "number", "format": "double"},
     }
     made, report = whole_snippet(JSONSchemaFormat({**CITY, "properties": members}, style=style))
     assert is_deferred(made)
     assert {(each.pointer, each.reason) for each in report} == {
         ("/properties/city/nullable", 'unknown keyword \'nullable\'; write "type": ["string", "null"]'),
         ("/properties/city/x-order", "it is not a keyword of JSON Schema"),
-        ("/properties/radius/format", "unknown format 'int32'"),
+        ("/properties/angle/format", "unknown format 'double'"),
     }
 
 

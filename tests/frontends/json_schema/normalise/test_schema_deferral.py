@@ -14,7 +14,7 @@ from corpora import MASKBENCH
 from maskwright._kernel import canonical_bytes
 from maskwright.frontends.json_schema import Finding, JsonSchemaOptions, schema_to_ir
 from maskwright.frontends.json_schema.normalise.deferral import Deferral, deferral_of, report_of
-from maskwright.frontends.json_schema.sets.formats import FORMATS
+from maskwright.frontends.json_schema.sets.formats import FORMATS, INTEGER_FORMATS
 from maskwright.ir import OP_CALL, OP_GUARD, OP_LITERAL, OP_SEQ, OP_SPAN, OP_TOKENS
 from maskwright.ir.emptiness import admits_nothing
 from maskwright.ir.subgrammars import spelled_out
@@ -106,7 +106,7 @@ def random_schema(rng: random.Random, depth: int) -> Any:
             [1, 2, 3] if kind == "integer" else ["a", "b/", '"\n', "", "日本"], k=rng.randint(0, 3)
         )
     if kind in ("string", "integer", "number") and rng.random() < 0.3:
-        out["format"] = rng.choice([*FORMATS, "unknown", "int32", "unknown"])
+        out["format"] = rng.choice([*FORMATS, "unknown", *INTEGER_FORMATS, "unknown"])
     if kind == "string" and rng.random() < 0.2:
         out["pattern"] = rng.choice(PATTERNS)
     if kind in ("string", "integer", "array") and rng.random() < 0.1:
@@ -187,6 +187,12 @@ def test_maskbench() -> None:
         {**OBJECT, "properties": {"a": {"type": "string", "format": "unheard-of", "maxLength": 3}}},
         {**OBJECT, "properties": {"a": {"type": ["integer", "string"], "format": "int32", "minimum": 0}}},
         {**OBJECT, "properties": {"a": {"type": "string", "nullable": True, "x-order": 1, "enumNames": ["b"]}}},
+        {
+            **OBJECT,
+            "properties": {"a": {"type": "integer", "format": "int64"}, "b": {"type": "number", "format": "int8"}},
+        },
+        {**OBJECT, "properties": {"a": {"type": "integer", "format": "uint8", "minimum": 255, "maximum": 1000}}},
+        {**OBJECT, "properties": {"a": {"$ref": "#/$defs/a"}}, "$defs": {"a": {"type": "integer", "format": "int32"}}},
         {**OBJECT, "propertyOrdering": ["a"], "properties": {"a": {"anyOf": [{"type": "number", "format": "double"}]}}},
         {**OBJECT, "properties": {"a": {"type": ["string", "null"], "enum": ["a", None]}, "b": {"const": 3}}},
         {**OBJECT, "properties": {"a": {"type": ["string", "null"], "format": "date", "default": None}}},
@@ -260,7 +266,9 @@ def test_evident(schema: dict[str, Any]) -> None:
         {**OBJECT, "properties": {"a": {"type": "string", "pattern": "^[ab]*$", "minLength": 1}}},
         {**OBJECT, "properties": {"a": {"type": "string", "pattern": "^[ab]*$", "maxLength": 10**6}}},
         {**OBJECT, "properties": {"a": {"type": "string", "pattern": "^a$", "format": "int32"}}},
-        {**OBJECT, "properties": {"a": {"$ref": "#/$defs/a"}}, "$defs": {"a": {"type": "integer", "format": "int32"}}},
+        {**OBJECT, "properties": {"a": {"$ref": "#/$defs/a"}}, "$defs": {"a": {"type": "integer", "format": "pos"}}},
+        {**OBJECT, "properties": {"a": {"type": "integer", "format": "int8", "minimum": 128}}},
+        {**OBJECT, "properties": {"a": {"type": "integer", "format": "uint64", "maximum": -1}}},
         {**OBJECT, "properties": {"a": {"type": "array", "items": {"type": "integer", "format": "a"}, "maxItems": 0}}},
         {**OBJECT, "propertys": {}},
         {**OBJECT, "x-guidance": {"whitespace_flexible": False}},
@@ -310,6 +318,8 @@ def test_what_else_is_seen() -> None:
     assert seen({"properties": {"a": name}, "required": ["a"]}) == {*usual, "has_required"}
     assert seen({"properties": {"a": {"type": "array", "items": when}}}) == {*usual, "has_formats"}
     count = {"type": "integer", "format": "int32"}
+    assert seen({"properties": {"a": count}}) == {*usual, "has_formats"}
+    count = {"type": "integer", "format": "count"}
     assert seen({"properties": {"a": count}}) == {*usual, "has_formats", "has_unknown_formats"}
     assert seen({"properties": {"a": {**name, "maxLength": 3}}}) == usual
     assert seen({"properties": {"a": {**name, "maxLength": 10**6}}}) == {*usual, "has_long_strings"}

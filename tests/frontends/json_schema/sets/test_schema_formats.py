@@ -6,11 +6,20 @@ import calendar
 import datetime
 import itertools
 import random
+import re
+from pathlib import Path
 
 import pytest
 
 from maskwright.frontends.charset import utf8
-from maskwright.frontends.json_schema.sets.formats import EXACT_FORMATS, FORMATS, MAX_LENGTHS, format_text
+from maskwright.frontends.json_schema.sets.formats import (
+    EXACT_FORMATS,
+    FORMATS,
+    INTEGER_FORMATS,
+    MAX_LENGTHS,
+    WIDER_FORMATS,
+    format_text,
+)
 from maskwright.frontends.json_schema.sets.matching import matches
 from maskwright.frontends.regex import parse
 
@@ -33,6 +42,11 @@ CASES: dict[str, tuple[list[str], list[str]]] = {
         ["2024-02-29T12:00:00Z", "1985-04-12t23:20:50.52z", "1990-12-31T15:59:50.123-08:00"],
         ["2023-02-29T12:00:00Z", "2024-01-01 12:00:00Z", "2024-01-01T12:00:00", "2024-01-01", "98-12-31T15:59:50Z"],
     ),
+    "date-time-local": (
+        ["2024-02-29T12:00:00", "1985-04-12t23:20:50.52"],
+        ["2023-02-29T12:00:00", "2024-01-01T12:00:00Z", "2024-01-01T12:00", "2024-01-01", "2024-01-01 12:00:00"],
+    ),
+    "time-local": (["00:00:00", "23:59:59.5"], ["24:00:00", "12:00", "12:00:00Z", "12:00:60", "12:00:00.", "1:00:00"]),
     "duration": (
         ["P1Y", "P1Y2M3DT4H5M6S", "PT1S", "P2W", "P1DT1H", "PT0S", "P4DT12H30M5S"],
         ["", "P", "PT", "P1", "1D", "P1S", "P1YT", "P2D1Y", "P1Y2W", "PT1D", "P1H", "P1.5D", "p1y"],
@@ -78,6 +92,45 @@ CASES: dict[str, tuple[list[str], list[str]]] = {
             "zeb8aa08-aa98-11ea-b4aa-73b441d16380",
         ],
     ),
+    "uuid4": (
+        ["2eb8aa08-aa98-41ea-b4aa-73B441D16380", "2eb8aa08-aa98-4fff-8000-73b441d16380"],
+        [
+            "2eb8aa08-aa98-11ea-b4aa-73b441d16380",
+            "2eb8aa08-aa98-41ea-c4aa-73b441d16380",
+            "2eb8aa08aa9841eab4aa73b441d16380",
+        ],
+    ),
+    "base64": (
+        ["", "QQ==", "QUE=", "QUFB", "/+8="],
+        ["Q", "QQ", "QQ=", "QR==", "QUF=", "QU=B", "Q Q=", "QQ==QQ==", "-_8="],
+    ),
+    "base64url": (["", "QQ==", "-_8="], ["Q", "QQ", "/+8="]),
+    "ipvanyaddress": (["1.2.3.4", "::1"], ["", "1.2.3", "1.2.3.4/8", "::1%1"]),
+    "ipv4interface": (
+        ["1.2.3.4/8", "1.2.3.4/0", "1.2.3.4/32", "1.2.3.4"],
+        ["1.2.3.4/33", "1.2.3.4/08", "1.2.3.4/", "::1"],
+    ),
+    "ipv6interface": (["::1/64", "::/0", "1::8/128", "::1"], ["::1/129", "::1/064", "::1/", "1.2.3.4", "/8"]),
+    "ipvanyinterface": (["1.2.3.4/8", "::1/64"], ["::1/129", "1.2.3.4/33"]),
+    "ipv4network": (
+        ["0.0.0.0/0", "10.0.0.0/8", "10.128.0.0/9", "1.2.3.4/32", "1.2.3.4", "192.168.2.0/23"],
+        ["10.0.0.1/8", "10.64.0.0/9", "1.2.3.5/31", "0.0.0.0/33", "10.0.0.0/08", "10.0.0.0/", "192.168.1.0/23"],
+    ),
+    "ipv6network": (
+        [
+            "::/0",
+            "::/127",
+            "2001:db8::/32",
+            "2001:DB8::/33",
+            "8000::/1",
+            "100::/8",
+            "1:2:0:ff00::/56",
+            "::1/128",
+            "::1",
+        ],
+        ["2001:db8::1/64", "1::/15", "::1/127", "2001:db8::/129", "2001:db8::/031", "c000::/1", "1::/28x", "1.2.3.4/8"],
+    ),
+    "ipvanynetwork": (["10.0.0.0/8", "1::/16"], ["10.0.0.1/8", "1::/15"]),
     "hostname": (
         ["a", "www.example.com", "a-b.c1", "1host", "x" * 63, "ab-c--d"],
         ["", "-a", "a-", "a..b", "a.", ".a", "x" * 64, "a_b", "xn--X", "ab--c", "é.com"],
@@ -203,7 +256,12 @@ def test_a_leap_second_is_the_last_of_a_day_in_utc() -> None:
 
 
 def test_every_format_has_cases() -> None:
-    assert set(FORMATS) - set(CASES) <= {"date", "ip-address", "host-name"}
+    assert set(FORMATS) - set(CASES) <= {
+        "date",
+        "ip-address",
+        "host-name",
+        *(f"uuid{version}" for version in range(1, 9)),
+    }
     assert set(FORMATS) >= EXACT_FORMATS
 
 
@@ -217,3 +275,15 @@ def test_what_is_a_regex_can_be_read() -> None:
             accepted += 1
             parse(text, "", "ecma")
     assert accepted > 100
+
+
+def test_the_documentation_lists_the_formats() -> None:
+    page = (Path(__file__).parents[4] / "docs/json_schema.md").read_text(encoding="utf-8")
+    section = page.partition("\n## Formats\n")[2].partition("\n## ")[0]
+    rows = [line.strip("| ").split(" | ") for line in section.splitlines() if line.startswith("| `")]
+    matched = {name: how for names, *_, how in rows for name in re.findall("`([^`]+)`", names)}
+    assert matched.keys() == FORMATS.keys() | INTEGER_FORMATS.keys()
+    exactly = {name for name, how in matched.items() if how == "exactly"}
+    assert exactly >= EXACT_FORMATS | INTEGER_FORMATS.keys()
+    assert exactly.isdisjoint(WIDER_FORMATS)
+    assert all(how.startswith("in part: ") for name, how in matched.items() if name not in exactly)

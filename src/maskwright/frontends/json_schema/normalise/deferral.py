@@ -4,13 +4,13 @@
     {"type": "object", "properties": {"n": {"type": "integer", "multipleOf": 7}}}            cannot
 
 One that can is a schema of objects, is well-formed, has values, needs no parametric rules in declared order, and has
-nothing to be reported but formats and keywords that are not known, such as `int32`. Most arguments of tools are.
+nothing to be reported but formats and keywords that are not known, such as `phone`. Most arguments of tools are.
 Nothing here changes what a schema means: what cannot be deferred is compiled at once. What a sub-schema may say:
 
     null, boolean    nothing else
     string           format, and bounds that leave it room; or pattern, if a plain string within the bounds matches;
                      or minLength and maxLength
-    integer, number  minimum, maximum, exclusiveMinimum, exclusiveMaximum, format
+    integer, number  minimum, maximum, exclusiveMinimum, exclusiveMaximum, format, which leave it room
     array            items, minItems, maxItems
     object           properties (with names that every style can write), required (of these), additionalProperties
     several types    what each of them may say
@@ -39,7 +39,7 @@ from maskwright.frontends.json_schema.read.guidance import KEYWORD as GUIDANCE
 from maskwright.frontends.json_schema.read.keyword_table import ANNOTATIONS
 from maskwright.frontends.json_schema.read.misspelled import says_nothing
 from maskwright.frontends.json_schema.read.places import Path
-from maskwright.frontends.json_schema.sets.formats import FORMATS
+from maskwright.frontends.json_schema.sets.formats import FORMATS, limits_integers
 from maskwright.frontends.json_schema.sets.plain_patterns import length_of_match
 from maskwright.support.memos import remembered
 
@@ -107,7 +107,7 @@ def report_of(content: bytes) -> tuple[Finding, ...]:
         target, format_name = schema.get("$ref"), schema.get("format")
         if target is None or has_siblings:
             found += unknown_in(schema, path, schema is root)
-        if format_name is not None and format_name not in FORMATS:
+        if not (format_name is None or format_name in FORMATS or limits_integers(format_name, schema)):
             found.append(unknown_format(format_name, (path, "format")))
         inner: list[tuple[Any, Path]] = [(schema.get(name), (path, name)) for name in ("items", "additionalProperties")]
         for keyword in ("anyOf", "oneOf"):

@@ -12,7 +12,7 @@ from maskwright.frontends.json_schema.normalise.constants import shape_of_values
 from maskwright.frontends.json_schema.normalise.findings import unknown_format
 from maskwright.frontends.json_schema.normalise.schema_context import SchemaContext
 from maskwright.frontends.json_schema.sets.decimals import exact
-from maskwright.frontends.json_schema.sets.formats import FORMATS, MAX_LENGTHS
+from maskwright.frontends.json_schema.sets.formats import FORMATS, INTEGER_FORMATS, MAX_LENGTHS, limits_integers
 from maskwright.frontends.json_schema.sets.shape import (
     ANY_KIND,
     ARRAY,
@@ -25,6 +25,7 @@ from maskwright.frontends.json_schema.sets.shape import (
     TRUE,
     WRITTEN_INTEGER,
     Exact,
+    NumberShape,
 )
 from maskwright.support.entrances import OR_OPENAI_SHAPES, USE_TAG, USE_TOOLS
 
@@ -194,5 +195,14 @@ def format_(context: SchemaContext, value: Any) -> None:
         context.strings().formats += (value,)
         if value in MAX_LENGTHS:
             maxLength(context, MAX_LENGTHS[value])
+    elif limits_integers(value, context.schema):
+        _limit(context.numbers(), *INTEGER_FORMATS[value])
     else:
         context.norm.findings.note(unknown_format(value, (context.node.path, "format")))
+
+
+def _limit(number: NumberShape, low: int, high: int) -> None:
+    if number.low is None or low > number.low:
+        number.low, number.low_open = low, False
+    if number.high is None or high < number.high:
+        number.high, number.high_open = high, False

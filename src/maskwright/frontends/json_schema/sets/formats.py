@@ -8,14 +8,20 @@ Dates know their calendar (29 February in leap years only). Each expression matc
 a part of it where the whole is not regular or not worth its size:
   * a leap second only where the offset is of whole quarters of an hour;
   * a host name's labels have no `--` in their third and fourth place, so no punycode, whose validity is not regular;
+  * local times have no leap second;
+  * a network of IPv6 is written as address_formats.py says, and an interface has the length of a prefix, no mask;
+  * base64 has its padding, and no line breaks;
   * an internationalized label has up to 12 letters out of alphabets that IDNA takes without conditions;
   * a regular expression has groups in groups, but no deeper, a name at most for a group that it begins with, ranges of
     characters from the start of an alphabet only, and references to a group only if its name is a lower-case letter.
 A format that is not listed is an annotation, as the standard has it.
-Sources: RFC 3339 (dates, times, durations), RFC 2673 and 4291 (addresses), RFC 5321 (email), RFC 1123 (host names),
-RFC 5890 to 5892 and 6531 (their international forms), RFC 3986 and 3987 (URI, IRI), ECMA-262 (regex), RFC 4122 (UUID),
-RFC 6570 (templates), RFC 6901 (pointers).
-Tested by tests/frontends/json_schema/sets/test_schema_formats.py.
+Some formats are not the standard's: `date-time-local` and `time-local` are in OpenAPI's registry of formats; `uuid4`,
+`base64` and those of networks and interfaces are what Pydantic writes for its types. Those of integers, such as
+OpenAPI's `int64`, are bounds.
+Sources: RFC 3339 (dates, times, durations), address_formats.py, RFC 5321 (email), RFC 1123 (host names), RFC 5890 to
+5892 and 6531 (their international forms), RFC 3986 and 3987 (URI, IRI), ECMA-262 (regex), RFC 9562 (UUID), RFC 4648
+(base64), RFC 6570 (templates), RFC 6901 (pointers).
+Tested by tests/frontends/json_schema/sets/test_schema_formats.py, test_pydantic_formats.py and test_integer_formats.py.
 """
 
 from __future__ import annotations
@@ -23,9 +29,17 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import lru_cache
 from string import ascii_lowercase
-from typing import Final, TypeAlias
+from typing import Any, Final, TypeAlias
 
 from maskwright.frontends.charset import Encoding
+from maskwright.frontends.json_schema.sets.address_formats import (
+    IPV4,
+    IPV4_INTERFACE,
+    IPV4_NETWORK,
+    IPV6,
+    IPV6_INTERFACE,
+    IPV6_NETWORK,
+)
 from maskwright.frontends.regex import regex_to_expr
 from maskwright.ir import EMPTY, Expr, alt, optional, plus, seq, star, text
 
@@ -41,6 +55,7 @@ _DATE: Final = (
 )
 _HOUR_MINUTE: Final = "(?:[01][0-9]|2[0-3]):[0-5][0-9]"
 _SECOND_FRACTION: Final = "(?:\\.[0-9]+)?"
+_LOCAL_TIME: Final = f"{_HOUR_MINUTE}:[0-5][0-9]{_SECOND_FRACTION}"
 
 
 def _time(read: Read) -> Expr:
@@ -53,7 +68,7 @@ def _time(read: Read) -> Expr:
             offsets = text(f"+{ahead[0] % 24:02}:{ahead[1]:02}"), text("-{:02}:{:02}".format(*behind))
             at_minutes.append(seq(text(f"{minute}:60"), fraction, alt(*offsets)))
         at_hours.append(seq(text(f"{hour:02}:"), alt(*at_minutes)))
-    return alt(read(f"{_HOUR_MINUTE}:[0-5][0-9]{_SECOND_FRACTION}(?:[Zz]|[+-]{_HOUR_MINUTE})"), *at_hours)
+    return alt(read(f"{_LOCAL_TIME}(?:[Zz]|[+-]{_HOUR_MINUTE})"), *at_hours)
 
 
 def _date_time(read: Read) -> Expr:
@@ -63,24 +78,6 @@ def _date_time(read: Read) -> Expr:
 _DURATION_TIME: Final = "T(?:[0-9]+H(?:[0-9]+M(?:[0-9]+S)?)?|[0-9]+M(?:[0-9]+S)?|[0-9]+S)"
 _DURATION_DATE: Final = "(?:[0-9]+Y(?:[0-9]+M(?:[0-9]+D)?)?|[0-9]+M(?:[0-9]+D)?|[0-9]+D)"
 _DURATION: Final = f"P(?:[0-9]+W|{_DURATION_DATE}(?:{_DURATION_TIME})?|{_DURATION_TIME})"
-
-_OCTET: Final = "(?:25[0-5]|2[0-4][0-9]|1[0-9][0-9]|[1-9]?[0-9])"
-_IPV4: Final = f"{_OCTET}(?:\\.{_OCTET}){{3}}"
-_H16: Final = "[0-9A-Fa-f]{1,4}"
-_LS32: Final = f"(?:{_H16}:{_H16}|{_IPV4})"
-
-
-def _ipv6() -> str:
-    forms = [f"(?:{_H16}:){{6}}{_LS32}", f"::(?:{_H16}:){{5}}{_LS32}"]
-    for after in (4, 3, 2, 1, 0):
-        before = f"(?:(?:{_H16}:){{0,{4 - after}}}{_H16})?"
-        forms.append(f"{before}::(?:{_H16}:){{{after}}}{_LS32}")
-    forms.append(f"(?:(?:{_H16}:){{0,5}}{_H16})?::{_H16}")
-    forms.append(f"(?:(?:{_H16}:){{0,6}}{_H16})?::")
-    return "(?:" + "|".join(forms) + ")"
-
-
-_IPV6: Final = _ipv6()
 
 _ALNUM, _LDH = "[A-Za-z0-9]", "[A-Za-z0-9-]"
 _UP_TO_58: Final = f"{_LDH}?" * 58  # written out, it is part of one automaton; counted, a rule that all letters call
@@ -96,7 +93,7 @@ _LOCAL_PART: Final = f"(?:{_ATOM}(?:\\.{_ATOM})*|{_QUOTED})"
 
 def _mail(local_part: str, domain: str) -> Format:
     def address(read: Read) -> Expr:
-        literal = seq(text("["), alt(read(_IPV4), seq(read("[Ii][Pp][Vv]6:"), read(_IPV6))), text("]"))
+        literal = seq(text("["), alt(read(IPV4), seq(read("[Ii][Pp][Vv]6:"), read(IPV6))), text("]"))
         return seq(read(local_part), text("@"), alt(read(domain), literal))
 
     return address
@@ -115,6 +112,17 @@ _IDN_LOCAL_PART: Final = f"(?:{_IDN_ATOM}(?:\\.{_IDN_ATOM})*|{_IDN_QUOTED})"
 
 _HEX: Final = "[0-9A-Fa-f]"
 _UUID: Final = f"{_HEX}{{8}}-(?:{_HEX}{{4}}-){{3}}{_HEX}{{12}}"
+_UUID_VERSIONS: Final = {
+    f"uuid{version}": f"{_HEX}{{8}}-{_HEX}{{4}}-{version}{_HEX}{{3}}-[89ABab]{_HEX}{{3}}-{_HEX}{{12}}"
+    for version in range(1, 9)
+}
+
+
+def _base64(alphabet: str) -> str:
+    """Groups of four characters, with padding, and no bits left over that are set."""
+    one = f"[{alphabet}]"
+    return f"(?:{one}{{4}})*(?:{one}[AQgw]==|{one}{{2}}[AEIMQUYcgkosw048]=)?"
+
 
 _UCS: Final = (
     "\\u00A0-\\uD7FF\\uF900-\\uFDCF\\uFDF0-\\uFFEF"
@@ -133,7 +141,7 @@ def _uri(ucs: str = "", private: str = "", *, may_be_relative: bool = False) -> 
     def reference(read: Read) -> Expr:
         character = read(characters(":@"))
         future = read("[Vv][0-9A-Fa-f]+\\.[:A-Za-z0-9._~!$&'()*+,;=-]+")
-        host = alt(seq(text("["), alt(read(_IPV6), future), text("]")), star(read(characters(""))))
+        host = alt(seq(text("["), alt(read(IPV6), future), text("]")), star(read(characters(""))))
         user = optional(seq(star(read(characters(":"))), text("@")))
         authority = seq(read("//"), user, host, read("(?::[0-9]*)?"))
         segments = star(read(f"/{characters(':@')}*"))
@@ -185,10 +193,19 @@ FORMATS: Final[dict[str, Format]] = {
     "date": _DATE,
     "time": _time,
     "date-time": _date_time,
+    "date-time-local": f"{_DATE}[Tt]{_LOCAL_TIME}",
+    "time-local": _LOCAL_TIME,
     "duration": _DURATION,
-    "ipv4": _IPV4,
-    "ip-address": _IPV4,
-    "ipv6": _IPV6,
+    "ipv4": IPV4,
+    "ip-address": IPV4,
+    "ipv6": IPV6,
+    "ipvanyaddress": f"(?:{IPV4}|{IPV6})",
+    "ipv4interface": IPV4_INTERFACE,
+    "ipv6interface": IPV6_INTERFACE,
+    "ipvanyinterface": f"(?:{IPV4_INTERFACE}|{IPV6_INTERFACE})",
+    "ipv4network": IPV4_NETWORK,
+    "ipv6network": IPV6_NETWORK,
+    "ipvanynetwork": f"(?:{IPV4_NETWORK}|{IPV6_NETWORK})",
     "hostname": _HOSTNAME,
     "host-name": _HOSTNAME,
     "email": _mail(_LOCAL_PART, _HOSTNAME),
@@ -196,6 +213,9 @@ FORMATS: Final[dict[str, Format]] = {
     "idn-hostname": _IDN_HOSTNAME,
     "regex": _regex,
     "uuid": _UUID,
+    **_UUID_VERSIONS,
+    "base64": _base64("A-Za-z0-9+/"),
+    "base64url": _base64("A-Za-z0-9_-"),
     "uri": _uri(),
     "uri-reference": _uri(may_be_relative=True),
     "iri": _uri(_UCS, _PRIVATE),
@@ -204,6 +224,27 @@ FORMATS: Final[dict[str, Format]] = {
     "json-pointer": _POINTER,
     "relative-json-pointer": f"(?:0|[1-9][0-9]*)(?:#|{_POINTER})",
 }
+
+
+def _integer_formats() -> dict[str, tuple[int, int]]:
+    limits = {}
+    for bits in (8, 16, 32, 64):
+        limits[f"int{bits}"] = -(2 ** (bits - 1)), 2 ** (bits - 1) - 1
+        limits[f"uint{bits}"] = 0, 2**bits - 1
+    return limits
+
+
+# The least and the greatest of the integers in a format.
+INTEGER_FORMATS: Final = _integer_formats()
+
+
+def limits_integers(name: str, schema: dict[str, Any]) -> bool:
+    """Whether a format limits the numbers of the schema object that it stands in, which are integers by their type."""
+    if name not in INTEGER_FORMATS:
+        return False
+    kind = schema.get("type")
+    return kind == "integer" or (type(kind) is list and "integer" in kind and "number" not in kind)
+
 
 # What is certainly not in a format that is matched in part: what not even these match.
 _WIDE_TIME: Final = f"{_HOUR_MINUTE}:(?:[0-5][0-9]|60){_SECOND_FRACTION}(?:[Zz]|[+-]{_HOUR_MINUTE})"
@@ -225,7 +266,9 @@ EXACT_FORMATS: Final = frozenset(
         "ipv4",
         "ip-address",
         "ipv6",
+        "ipvanyaddress",
         "uuid",
+        *_UUID_VERSIONS,
         "uri",
         "uri-reference",
         "json-pointer",

@@ -4,7 +4,7 @@
     format_meant_by("phone")      →   None: an annotation, as the standard has it
 
 A name is taken for a format if it is one but for capitals, `-` and `_`, if it differs in a letter or so, or if other
-languages call it that. What libraries write for their own types, such as Pydantic's `uuid4`, is left alone.
+languages call it that.
 Tested by tests/frontends/json_schema/sets/test_misspelled_formats.py.
 """
 
@@ -20,7 +20,6 @@ from maskwright.support.memos import remembered
 
 _MAX_LENGTH: Final = 30
 _CUTOFF: Final = 0.8
-_OF_LIBRARIES: Final = frozenset([f"uuid{version}" for version in range(1, 9)])
 _ELSEWHERE: Final = {
     **dict.fromkeys(("url", "httpurl"), "uri"),
     "guid": "uuid",
@@ -38,7 +37,7 @@ _BY_BARE_NAME: Final = {bare(name): name for name in sorted(FORMATS)}  # hostnam
 @remembered(1024)
 def format_meant_by(name: str) -> str | None:
     """Return what was probably meant by a format that is not known, as a question; None if that is nothing."""
-    if len(name) > _MAX_LENGTH or name in _OF_LIBRARIES:
+    if len(name) > _MAX_LENGTH:
         return None
     same = bare(name)
     meant = _BY_BARE_NAME.get(same) or _ELSEWHERE.get(same)
