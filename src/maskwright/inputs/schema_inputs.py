@@ -20,7 +20,7 @@ import inspect
 import os
 import sys
 from functools import cache
-from typing import Any, NewType, get_origin
+from typing import Any, Final, NewType, get_origin
 
 from maskwright.errors import SchemaError
 
@@ -30,6 +30,10 @@ _USE_INSTEAD = {
     "CompiledGrammar": "it is compiled already: pass it to GrammarMatcher",
     "Pattern": "use compile_regex(pattern.pattern), or Grammar.from_regex",
     "set": 'a dict has colons: {"type": "object"}, not {"type", "object"}',
+}
+# By pydantic's codes of errors.
+_HINTS: Final[dict[str | None, str]] = {
+    "typed-dict-version": "before Python 3.12, import TypedDict from typing_extensions instead of typing",
 }
 _DATA = (dict, str, bool, bytes, bytearray)
 
@@ -169,5 +173,5 @@ def _described(source: Any, adapter: Any) -> Any:
         reason = (str(error).splitlines() or [type(error).__name__])[0]
         raise SchemaError(
             f"pydantic cannot describe {getattr(source, '__qualname__', repr(source))[:100]}: {reason}",
-            hint="use annotations that have a JSON Schema, or pass a dict",
+            hint=_HINTS.get(getattr(error, "code", None), "use annotations that have a JSON Schema, or pass a dict"),
         ) from error

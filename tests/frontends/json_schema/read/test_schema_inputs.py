@@ -178,3 +178,14 @@ def test_a_dict_of_types_is_no_schema() -> None:
         Grammar.from_json_schema({"age": int, "name": str})
     assert '{"type": "object", "properties": ' in (caught.value.hint or "")
     Grammar.from_json_schema({"type": "string", "x-python": str})  # an annotation
+
+
+@pytest.mark.skipif(sys.version_info >= (3, 12), reason="from 3.12 on, pydantic takes it")
+def test_the_typed_dict_of_old_versions_has_a_way_out() -> None:
+    class Old(typing.TypedDict):
+        id: int
+
+    for source in (Old, list[Old], dataclasses.make_dataclass("Holder", [("row", Old)])):
+        with pytest.raises(SchemaError) as caught:
+            schema_of(source)
+        assert caught.value.hint == "before Python 3.12, import TypedDict from typing_extensions instead of typing"
