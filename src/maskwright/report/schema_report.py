@@ -149,7 +149,7 @@ def check(schema: Any, **options: Unpack[JsonSchemaKeywords]) -> SchemaReport:
 
 def _merged(schema: Any, options: JsonSchemaOptions, findings: list[Finding]) -> list[KeywordOutcome]:
     """All keywords that apply; what the front-end found of them counts."""
-    from maskwright.frontends.json_schema.options import UNKNOWN_KEYWORD
+    from maskwright.frontends.json_schema.options import OF_OTHER_TYPE, UNKNOWN_KEYWORD
     from maskwright.frontends.json_schema.read.guidance import NOT_HERE
     from maskwright.frontends.json_schema.report.reached import reached_keywords
 
@@ -158,7 +158,7 @@ def _merged(schema: Any, options: JsonSchemaOptions, findings: list[Finding]) ->
         outcome: Outcome = "enforced" if annotation is None else "annotation"
         outcomes[pointer] = KeywordOutcome(pointer, keyword, outcome, annotation, suggestion)
     for finding in findings:
-        known_already = finding.is_extension or finding.reason.startswith((UNKNOWN_KEYWORD, NOT_HERE))
+        known_already = finding.is_extension or finding.reason.startswith((UNKNOWN_KEYWORD, OF_OTHER_TYPE, NOT_HERE))
         if finding.pointer in outcomes and known_already:  # with the suggestion apart
             continue
         place = _nearest(finding.pointer, outcomes)

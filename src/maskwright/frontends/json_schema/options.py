@@ -239,6 +239,9 @@ UNKNOWN_DRAFT: Final = "$schema names no draft that is supported"
 LOST_ESCAPE: Final = "a lost escape"
 HIDDEN_BY_REF: Final = "a constraint that $ref hides"
 OF_LATER_DRAFT: Final = "a constraint of a later draft"
+OF_OTHER_TYPE: Final = "a constraint of another type"
+UNDECLARED: Final = "required, but not declared"
+POSIX_CLASS: Final = "a POSIX class"
 _MISTAKES: Final = (
     UNKNOWN_KEYWORD,
     NOTHING_USED,
@@ -247,6 +250,9 @@ _MISTAKES: Final = (
     LOST_ESCAPE,
     HIDDEN_BY_REF,
     OF_LATER_DRAFT,
+    OF_OTHER_TYPE,
+    UNDECLARED,
+    POSIX_CLASS,
 )
 # The reason of a keyword that is no mistake, such as an extension.
 NOT_A_KEYWORD: Final = "it is not a keyword of JSON Schema"
@@ -268,7 +274,8 @@ class Finding(NamedTuple):
     @property
     def is_mistake(self) -> bool:
         """Whether it was surely meant to constrain the output, or otherwise: a misspelled keyword, one that `$ref`
-        hides or that the draft does not have, a schema that uses none, a pattern with a lost escape.
+        hides, that the draft does not have or that says nothing of the type, a schema that uses none, a pattern with a
+        lost escape or a POSIX class, a required member that is declared under another name.
         """
         return is_mistake(self.reason)
 

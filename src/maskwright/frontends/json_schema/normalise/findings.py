@@ -12,6 +12,7 @@ Tested by tests/frontends/json_schema/test_schema_options.py and read/test_schem
 
 from __future__ import annotations
 
+from collections.abc import Container
 from typing import Any
 
 from maskwright.errors import SchemaError, UnsupportedSchemaError
@@ -19,17 +20,22 @@ from maskwright.frontends.json_schema.options import (
     LOST_ESCAPE,
     MISSPELLED_FORMAT,
     NOT_A_KEYWORD,
+    POSIX_CLASS,
+    UNDECLARED,
     UNKNOWN_KEYWORD,
     Finding,
     JsonSchemaOptions,
 )
 from maskwright.frontends.json_schema.read import guidance
+from maskwright.frontends.json_schema.read.misplaced import misplaced
 from maskwright.frontends.json_schema.read.misspelled import constrains_nothing, unknown_keywords
 from maskwright.frontends.json_schema.read.places import Node, Path, Refusal
 from maskwright.frontends.json_schema.read.pointers import pointer_of
+from maskwright.frontends.json_schema.read.undeclared import undeclared
 from maskwright.frontends.json_schema.sets.misspelled_formats import format_meant_by
 from maskwright.frontends.regex import Dialect
 from maskwright.frontends.warnings.lost_escapes import lost_escape
+from maskwright.frontends.warnings.posix_classes import posix_class
 
 
 class Findings:
@@ -57,11 +63,23 @@ class Findings:
         for finding in unknown_in(node[0], node[2], node[0] is self._root):
             self.note(finding)
 
-    def note_lost_escape(self, pattern: str, path: Path, keyword: str) -> None:
-        """Report a regular expression that holds a backspace where its escape was surely meant."""
-        finding = lost_in_pattern(pattern, pointer_of(path), keyword)
-        if finding is not None:
-            self.note(finding)
+    def note_misplaced(self, node: Node, schema: dict[str, Any], known: Container[str]) -> None:
+        """Report those keywords of a schema object, among the known ones, that were surely meant for another type."""
+        for keyword, reason, advice in misplaced(schema):
+            if keyword in known:
+                self.note(Finding(pointer_of((node.path, keyword)), keyword, "annotation", f"{reason}; {advice}"))
+
+    def note_undeclared(self, node: Node, schema: dict[str, Any]) -> None:
+        """Report the names in `required` under which no member is declared, but one under nearly the same."""
+        for index, name, meant in undeclared(schema):
+            reason = f"{UNDECLARED}: {name!r}; did you mean {meant!r}?"
+            self.note(Finding(pointer_of(((node.path, "required"), index)), "required", "enforced", reason))
+
+    def note_pattern(self, pattern: str, path: Path, keyword: str) -> None:
+        """Report a regular expression that has lost an escape, or that holds a POSIX class."""
+        for finding in (lost_in_pattern(pattern, pointer_of(path), keyword), _posix_in_pattern(pattern, path, keyword)):
+            if finding is not None:
+                self.note(finding)
 
     def refuse(self, refusal: Refusal) -> None:
         """Refuse an assertion that cannot be enforced, or report it when the caller wants it left out."""
@@ -109,6 +127,15 @@ def lost_in_pattern(pattern: str, pointer: str, keyword: str, dialect: Dialect =
     return (
         None if lost is None else Finding(pointer, keyword, "enforced", f"{LOST_ESCAPE}: {lost.message}; {lost.hint}")
     )
+
+
+def _posix_in_pattern(pattern: str, path: Path, keyword: str) -> Finding | None:
+    found = posix_class(pattern)
+    if found is None:
+        return None
+    why = f"{found.text} is not what it is elsewhere, as patterns are those of ECMA-262"
+    advice = f"write {found.characters} between the brackets"
+    return Finding(pointer_of(path), keyword, "enforced", f"{POSIX_CLASS}: {why}; {advice}")
 
 
 def schema_error(node: Node, keyword: str | None, message: str, hint: str) -> SchemaError:

@@ -144,6 +144,7 @@ def required(context: SchemaContext, value: Any) -> None:
         raise context.malformed("required", "an array of strings", value, _required_hint(value))
     if value:
         context.objects().required.update(dict.fromkeys(value))
+        context.norm.findings.note_undeclared(context.node, context.schema)
 
 
 def additionalProperties(context: SchemaContext, value: Any) -> None:
@@ -160,7 +161,7 @@ def patternProperties(context: SchemaContext, value: Any) -> None:
     patterns = []
     for expression, schema in value.items():
         path = ((context.node.path, "patternProperties"), expression)
-        context.norm.findings.note_lost_escape(expression, path, "patternProperties")
+        context.norm.findings.note_pattern(expression, path, "patternProperties")
         patterns.append((expression, path, (context.child("patternProperties", schema, expression),)))
     context.objects().extras = (Extras(tuple(patterns), rest),)
 

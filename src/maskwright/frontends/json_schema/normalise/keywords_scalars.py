@@ -181,7 +181,7 @@ def pattern(context: SchemaContext, value: Any) -> None:
     if not isinstance(value, str):
         raise context.malformed("pattern", "a string", value)
     path = (context.node.path, "pattern")
-    context.norm.findings.note_lost_escape(value, path, "pattern")
+    context.norm.findings.note_pattern(value, path, "pattern")
     context.strings().patterns += ((value, path),)
 
 

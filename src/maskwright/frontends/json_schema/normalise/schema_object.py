@@ -96,6 +96,7 @@ def _run_keywords(context: SchemaContext) -> None:
                 function(context, value)
             elif keyword in later:
                 note_later(context.node, keyword, norm.draft, norm.findings)
+        norm.findings.note_misplaced(context.node, schema, keywords)
     if norm.tracks or context.unevaluated:
         note_seen(context)
 

@@ -24,6 +24,7 @@ class Keyword(NamedTuple):
         since: The draft that brought it, if that was later than draft 3.
         in_place: Whether what it holds or leads to applies to the same instance.
         read_by: The keyword next to it without which it says nothing, if there is one.
+        about: The type of the values that it constrains, if it is one.
     """
 
     vocabulary: Literal["", "core", "applicator", "validation", "unevaluated", "format", "meta-data", "content"]
@@ -31,6 +32,7 @@ class Keyword(NamedTuple):
     since: int = 3
     in_place: bool = False
     read_by: str | None = None
+    about: Literal["", "number", "string", "array", "object"] = ""
 
 
 KEYWORDS: Final[dict[str, Keyword]] = {
@@ -51,26 +53,29 @@ KEYWORDS: Final[dict[str, Keyword]] = {
     "if": Keyword("applicator", "one", since=7, in_place=True),
     **dict.fromkeys(("then", "else"), Keyword("applicator", "one", since=7, in_place=True, read_by="if")),
     # numbers and strings
-    **dict.fromkeys(("minimum", "exclusiveMinimum", "maximum", "exclusiveMaximum"), Keyword("validation")),
-    **dict.fromkeys(("multipleOf", "minLength", "maxLength", "pattern"), Keyword("validation")),
+    **dict.fromkeys(
+        ("minimum", "exclusiveMinimum", "maximum", "exclusiveMaximum", "multipleOf"),
+        Keyword("validation", about="number"),
+    ),
+    **dict.fromkeys(("minLength", "maxLength", "pattern"), Keyword("validation", about="string")),
     "format": Keyword("format"),
     # arrays
-    "items": Keyword("applicator", "list or one"),
-    "prefixItems": Keyword("applicator", "list", since=2020),
+    "items": Keyword("applicator", "list or one", about="array"),
+    "prefixItems": Keyword("applicator", "list", since=2020, about="array"),
     "additionalItems": Keyword("applicator", "one", read_by="items"),
-    **dict.fromkeys(("minItems", "maxItems", "uniqueItems"), Keyword("validation")),
-    "contains": Keyword("applicator", "one", since=6),
+    **dict.fromkeys(("minItems", "maxItems", "uniqueItems"), Keyword("validation", about="array")),
+    "contains": Keyword("applicator", "one", since=6, about="array"),
     **dict.fromkeys(("minContains", "maxContains"), Keyword("validation", since=2019, read_by="contains")),
-    "unevaluatedItems": Keyword("unevaluated", "one", since=2019),
+    "unevaluatedItems": Keyword("unevaluated", "one", since=2019, about="array"),
     # objects
-    **dict.fromkeys(("properties", "patternProperties"), Keyword("applicator", "by name")),
-    "additionalProperties": Keyword("applicator", "one"),
-    "propertyNames": Keyword("applicator", "one", since=6),
-    **dict.fromkeys(("required", "minProperties", "maxProperties"), Keyword("validation")),
-    "dependentRequired": Keyword("validation", since=2019),
-    "dependentSchemas": Keyword("applicator", "by name", since=2019, in_place=True),
-    "dependencies": Keyword("", "by name", in_place=True),
-    "unevaluatedProperties": Keyword("unevaluated", "one", since=2019),
+    **dict.fromkeys(("properties", "patternProperties"), Keyword("applicator", "by name", about="object")),
+    "additionalProperties": Keyword("applicator", "one", about="object"),
+    "propertyNames": Keyword("applicator", "one", since=6, about="object"),
+    **dict.fromkeys(("required", "minProperties", "maxProperties"), Keyword("validation", about="object")),
+    "dependentRequired": Keyword("validation", since=2019, about="object"),
+    "dependentSchemas": Keyword("applicator", "by name", since=2019, in_place=True, about="object"),
+    "dependencies": Keyword("", "by name", in_place=True, about="object"),
+    "unevaluatedProperties": Keyword("unevaluated", "one", since=2019, about="object"),
     # annotations
     **dict.fromkeys(("title", "description", "default", "examples", "$comment"), Keyword("meta-data")),
     **dict.fromkeys(("deprecated", "readOnly", "writeOnly"), Keyword("meta-data")),

@@ -45,7 +45,7 @@ def look_alike(keyword: str, value: Any, schema: dict[str, Any]) -> str | None:
     known = _LOOK_ALIKES.get(name)
     if known is None or not known.is_meant(value):
         return None
-    kind = _type_of(schema)
+    kind = type_of(schema)
     if name in _FOR_ARRAYS and kind != "array":
         return None
     instead = known.instead
@@ -62,8 +62,8 @@ def is_look_alike(keyword: str) -> bool:
     return name in _LOOK_ALIKES or name == "nullable"
 
 
-def _type_of(schema: dict[str, Any]) -> str:
-    """The one type that a schema is about, if any."""
+def type_of(schema: dict[str, Any]) -> str:
+    """Return the one type beside null that a schema object admits by its `type`; "" if that may be any, or several."""
     kind = schema.get("type")
     names = [each for each in kind if each != "null"] if type(kind) is list else [kind]
     return names[0] if len(names) == 1 and type(names[0]) is str else ""

@@ -26,9 +26,12 @@ from maskwright.frontends.json_schema.read.keyword_table import (
     READ_BY,
     holding,
 )
+from maskwright.frontends.json_schema.read.look_alikes import type_of
+from maskwright.frontends.json_schema.read.misplaced import PLURALS, no_effect
 from maskwright.frontends.json_schema.read.misspelled import advice_on
 from maskwright.frontends.json_schema.read.places import Node, identity
 from maskwright.frontends.json_schema.read.pointers import pointer_of
+from maskwright.frontends.json_schema.sets.formats import FORMATS
 
 HOLD_SCHEMAS: Final = holding("one", "list", "list or one") & ASSERTING
 HOLD_SCHEMAS_BY_NAME: Final = holding("by name") & ASSERTING
@@ -104,7 +107,8 @@ def _annotation(keyword: str, schema: dict[str, Any], draft: int, sees: bool) ->
     if keyword == "if" and keyword in known and not sees and "then" not in schema and "else" not in schema:
         return "there is neither then nor else next to it", "add one of them, or remove it"
     if keyword in known:
-        return None, None
+        why, advice = _no_effect_of_format(schema) if keyword == "format" else no_effect(keyword, schema)
+        return why or None, advice
     reader = READ_BY.get(keyword)
     if reader is not None:
         if reader not in known:
@@ -122,6 +126,13 @@ def _annotation(keyword: str, schema: dict[str, Any], draft: int, sees: bool) ->
         return guidance.NOT_HERE, "write it there"
     advice = advice_on(keyword, schema)
     return (NOT_A_KEYWORD, None) if advice is None else (f"{UNKNOWN_KEYWORD} {keyword!r}", advice)
+
+
+def _no_effect_of_format(schema: dict[str, Any]) -> tuple[str, str | None]:
+    name = type_of(schema)
+    if name in ("", "string") or name not in PLURALS or schema["format"] not in FORMATS:
+        return "", None
+    return f"it has no effect on {PLURALS[name]}", None
 
 
 def _sub_schemas(document: Document, node: Node, keyword: str, value: Any) -> list[Node]:

@@ -3,10 +3,10 @@ r"""Regular expressions of which it is plain that a string matches them, without
     length_of_match("^[A-Z]{3}$")      3: AAA does
     length_of_match("^(?!x)")          -1: someone has to look
 
-Plain is a pattern without assertions but `^` where it begins and `$` where it ends, of moderate size, without control
-characters that an escape may have been lost to (frontends/warnings/lost_escapes.py), which some string
-matches that is made of characters with no meaning in any style of arguments: so it can be compiled and is not empty,
-whatever ends a string. What was found of a pattern is kept.
+Plain is a pattern without assertions but `^` where it begins and `$` where it ends, of moderate size, without what
+gives a warning (control characters that an escape may have been lost to, POSIX classes), which some string matches that
+is made of characters with no meaning in any style of arguments: so it can be compiled and is not empty, whatever ends a
+string. What was found of a pattern is kept.
 Tested by tests/frontends/json_schema/sets/test_plain_patterns.py.
 """
 
@@ -19,6 +19,7 @@ from maskwright.frontends.charset import CodePointSet
 from maskwright.frontends.regex import parse
 from maskwright.frontends.regex.ast import INFINITE, Alt, Anchor, Chars, Group, Literal, Node, Repeat, Seq
 from maskwright.frontends.warnings.lost_escapes import CONTROLS
+from maskwright.frontends.warnings.posix_classes import posix_class
 from maskwright.support.memos import remembered
 
 _LONGEST: Final = 1_000  # patterns, in characters
@@ -38,7 +39,7 @@ def length_of_match(pattern: str) -> int:
 
 def witness(pattern: str) -> str | None:
     """Return a string that a plain pattern matches; None of one that is not plain."""
-    if len(pattern) > _LONGEST or not CONTROLS.isdisjoint(pattern):
+    if len(pattern) > _LONGEST or not CONTROLS.isdisjoint(pattern) or posix_class(pattern) is not None:
         return None
     try:
         node = parse(pattern, "", "ecma")
