@@ -42,7 +42,7 @@ from maskwright.inputs.request_fields import (
     check_all,
     check_body,
 )
-from maskwright.structural_tag.families import get_model_structural_tag
+from maskwright.structural_tag.families import built_in_tools, get_model_structural_tag
 from maskwright.structural_tag.formats.base import Format
 from maskwright.structural_tag.formats.defaults import located
 from maskwright.structural_tag.formats.tag import StructuralTag
@@ -278,6 +278,7 @@ def _output(
         content=content,
         thinking_token_budget=budget,
         options=options,
+        built_in=built_in_tools(model) if tools and model is not None else (),
     )
     thinks = wanted.reasoning != "disabled"
     may_think = thinks or (reasoning is None and model is not None)

@@ -147,6 +147,13 @@ def test_what_tools_leave_open() -> None:
     assert not accepts(strict, '{"name": "f", "parameters": {"x": 1, "y": 2}}')
 
 
+def test_built_in_tools_are_harmonys() -> None:
+    browser = {"type": "web_search", "name": "browser.search"}
+    assert "browser.search" in xgr.get_model_structural_tag("harmony", [browser], "required").model_dump_json()
+    tag = xgr.get_model_structural_tag("llama", TOOLS, "required")
+    assert tag == xgr.get_model_structural_tag("llama", TOOLS[:2], "required")
+
+
 def test_tool_choices() -> None:
     functions, builtins, choice = xgr.normalize_tool_choice(TOOLS, "auto")
     assert [each.function.name for each in functions] == ["f", "g"]

@@ -77,8 +77,33 @@ def test_a_call_is_required_by_default(compiler: GrammarCompiler) -> None:
 
 
 @pytest.mark.parametrize(
+    "tool",
+    [
+        {"type": "custom", "custom": {"name": "close"}},
+        {"type": "custom", "name": "close"},
+        {"type": "function", "name": "close"},
+        {"name": "close"},
+    ],
+    ids=str,
+)
+def test_a_call_is_of_the_tool_in_any_of_its_shapes(compiler: GrammarCompiler, tool: Any) -> None:
+    assert read(compiler, call("close", "{}"), [tool]) == [ToolCall("close", {}, tool)]
+
+
+def test_a_call_of_a_built_in_tool(compiler: GrammarCompiler) -> None:
+    tool = {"type": "python"}
+    wanted = ToolOutput([tool], "harmony")
+    matcher = GrammarMatcher(wanted.compile(compiler))
+    text = '<|channel|>analysis to=python code<|message|>{"code": "1"}<|call|>'
+    assert matcher.accept_string(text)
+    assert wanted.read(matcher, text) == [ToolCall("python", {"code": "1"}, tool)]
+
+
+@pytest.mark.parametrize(
     ("tools", "tool_format", "error", "message"),
     [
+        ([{"type": "fnction", "function": CLOSE["function"]}], "hermes", RequestError, "unknown tool type 'fnction'"),
+        ([{"type": "web_search"}], "hermes", RequestError, "unknown tool type 'web_search'"),
         ([], "hermes", OptionError, "the list of tools is empty"),
         ([3], "hermes", SchemaError, "a tool must be an object, a function or a class"),
         ([forecast, forecast], "hermes", RequestError, "forecast"),

@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import pytest
 
 from maskwright.errors import OptionError, RequestError
-from maskwright.structural_tag.request import read_request
+from maskwright.structural_tag import request
 
 F = {"type": "function", "function": {"name": "f", "parameters": {"properties": {}}}}
 G = {"type": "function", "name": "g", "strict": True, "parameters": {"type": "object"}}
 SEARCH = {"type": "web_search", "parameters": {"type": "object"}}
 TOOLS = [F, G, SEARCH]
 OBJECT = {"type": "object"}
+BUILT_IN = ("web_search",)
+read_request = partial(request.read_request, built_in=BUILT_IN)
 
 
 def chosen(choice: Any, tools: Any = TOOLS) -> tuple[list[str], bool]:
-    request = read_request(tools, choice)
-    return [tool.name for tool in request.tools], request.must_call
+    made = read_request(tools, choice)
+    return [tool.name for tool in made.tools], made.must_call
 
 
 def test_tools() -> None:
@@ -63,9 +66,9 @@ def test_custom_tools_are_told_apart_by_name(nested: bool) -> None:
     def named(name: str) -> dict[str, Any]:
         return {"type": "custom", "custom": {"name": name}} if nested else {"type": "custom", "name": name}
 
-    request = read_request([named("a"), named("b")], named("b"))
-    assert [tool.name for tool in request.tools] == ["b"]
-    assert request.must_call
+    made = read_request([named("a"), named("b")], named("b"))
+    assert [tool.name for tool in made.tools] == ["b"]
+    assert made.must_call
     with pytest.raises(RequestError, match="unknown tool 'c'"):
         read_request([named("a")], named("c"))
     with pytest.raises(RequestError, match="no tool of type"):
@@ -133,6 +136,13 @@ def test_reasoning() -> None:
         ([{"type": "function", "function": 3}], "auto", "/tools/0/function", "an object"),
         ([F, F], "auto", "/tools/1", "duplicate tool name 'f'"),
         ([{"type": 3}], "auto", "/tools/0/type", "a string"),
+        ([{"type": "custom"}], "auto", "/tools/0/name", "has no name"),
+        (
+            [{"type": "function", "function": {"name": "f"}, "parameters": {}}],
+            "auto",
+            "/tools/0/parameters",
+            "move them into 'function'",
+        ),
         ([{**G, "strict": "yes"}], "auto", "/tools/0/strict", "true or false"),
         ([{**G, "parameters": []}], "auto", "/tools/0/parameters", "JSON Schema"),
         ([F] * 10_001, "auto", "/tools", "more than"),
@@ -165,6 +175,7 @@ def test_reasoning() -> None:
         ([F], {"type": "function"}, "/tool_choice", "requires the field 'name'"),
         ([F], {"type": "function", "function": {"name": "ff"}}, "/tool_choice/function/name", "did you mean 'f'"),
         ([F], {"type": "code"}, "/tool_choice/type", "no tool of type"),
+        ([F], {"type": "Function", "name": "f"}, "/tool_choice/type", "did you mean 'function'"),
         ([F], {"type": "allowed_tools"}, "/tool_choice", "requires the field 'tools'"),
         ([F], {"type": "allowed_tools", "mode": "x", "tools": []}, "/tool_choice/mode", "'auto' or 'required'"),
         ([F], {"type": "allowed_tools", "mode": "required", "tools": []}, "/tool_choice", "there are no tools"),

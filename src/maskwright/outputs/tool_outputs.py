@@ -22,6 +22,7 @@ from maskwright.events import CallDone, EventReader
 from maskwright.inputs.schema_inputs import tool_of
 from maskwright.matcher import GrammarMatcher
 from maskwright.structural_tag import get_model_structural_tag
+from maskwright.structural_tag.request import name_of
 from maskwright.support.arguments import instance
 
 
@@ -65,7 +66,7 @@ class ToolOutput:
                 raise
             hint = f"pass tool_format=, the name of a family; {error.hint}"
             raise OptionError(error.message, option="tool_format", hint=hint) from error
-        self._given = dict(zip([_name_of(tool) for tool in self.tools], tools, strict=True))
+        self._given = dict(zip(map(name_of, self.tools), tools, strict=True))
 
     def compile(self, compiler: GrammarCompiler) -> CompiledGrammar:
         """Compile the structure of the calls."""
@@ -95,8 +96,3 @@ class ToolOutput:
             for key, value in json.loads(arguments).items()
         }
         return ToolCall(name, values, tool)
-
-
-def _name_of(tool: Mapping[str, Any]) -> str:
-    function = tool.get("function", tool)
-    return str(function.get("name")) if isinstance(function, Mapping) else ""

@@ -2,10 +2,10 @@
 
     tools        [{"type": "function", "function": {"name": …, "parameters": …, "strict": …}}]     Chat Completions
                  [{"type": "function", "name": …, "parameters": …, "strict": …}]                   Responses
-                 [{"type": "web_search", "name": …, "parameters": …}]                              built into a model
+                 [{"type": "browser.search", "parameters": …}]                  built into a model: see tool_types.py
                  [get_weather, Order]                               functions and classes: see schema_inputs.py
     tool_choice  "none" | "auto" | "required" | {"type": "function", "function": {"name": …}} | {"type": "function",
-                 "name": …} | {"type": "web_search"} | {"type": "allowed_tools", "mode": …, "tools": […]}
+                 "name": …} | {"type": "browser.search"} | {"type": "allowed_tools", "mode": …, "tools": […]}
 
 Arguments follow the schema as the standard defines it; `strict: true` forbids undeclared properties, and with
 `strict: false` any object is accepted. A function without `parameters` takes none. Errors have a JSON pointer.
@@ -19,7 +19,7 @@ Tested by tests/structural_tag/test_request.py, test_kept_tools.py and test_thin
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Collection, Hashable, Mapping
 from difflib import get_close_matches
 from functools import lru_cache
 from typing import Any, Final, Literal, NamedTuple, cast
@@ -35,6 +35,7 @@ from maskwright.structural_tag.formats.defaults import checked_options, with_def
 from maskwright.structural_tag.formats.fields import MAX_COUNT, kind_of
 from maskwright.structural_tag.formats.kept import KEPT, kept_tag
 from maskwright.structural_tag.formats.schemas import OwnSchema
+from maskwright.structural_tag.tool_types import TYPES, check_type
 from maskwright.support.interruption import interrupt_checkpoint
 from maskwright.support.numbering import Numbering
 
@@ -44,7 +45,6 @@ MAX_TOOLS: Final = 10_000
 # Families write names bare, between marks such as these.
 _UNSPEAKABLE: Final = re.compile(r"""[\s\x00-\x1f\x7f\ud800-\udfff"'<>()\[\]{}|=&\\]""")
 _TYPES_OF_NO_ARGUMENTS: Final = ("array", "string", "number", "integer", "boolean", "null")
-_NAMED_INSIDE: Final = ("function", "custom")  # of these types, Chat Completions says the rest in an object
 # What Anthropic's API, MCP and Gemini's API call the schema of the arguments.
 _SCHEMAS_ELSEWHERE: Final = ("input_schema", "inputSchema", "parametersJsonSchema", "parameters_json_schema")
 _OF_DECLARED_MEMBERS: Final = ("minimax_m3_xml",)
@@ -185,8 +185,10 @@ def read_request(
     content: Format | None = None,
     thinking_token_budget: Any = None,
     options: Mapping[str, Any] = _NO_OPTIONS,
+    built_in: Collection[str] = (),
 ) -> ToolRequest:
-    """Check the fields of a request that are about tools and reasoning.
+    """Check the fields of a request that are about tools and reasoning; `built_in` are the namespaces of the built-in
+    tools of the model family.
 
     Raises:
         RequestError: A field is malformed, or names an unknown tool; `pointer` says which.
@@ -201,7 +203,7 @@ def read_request(
     budget = _read_budget(thinking_token_budget)
     if not isinstance(parallel_tool_calls, bool):
         raise _wrong("true or false", parallel_tool_calls, "/parallel_tool_calls")
-    known = _read_tools(tools)
+    known = _read_tools(tools, built_in)
     chosen, must_call = _choose(known, tool_choice)
     is_named = isinstance(tool_choice, Mapping) and tool_choice.get("type") != "allowed_tools"
     chosen_options = checked_options(options, *_OTHER_ARGUMENTS) if options else options
@@ -240,7 +242,7 @@ def _read_budget(value: Any) -> int | None:
     raise RequestError(f"expected an integer from 0 to {MAX_COUNT:,}", pointer=pointer, hint=hint)
 
 
-def _read_tools(tools: Any) -> tuple[Tool, ...]:
+def _read_tools(tools: Any, built_in: Collection[str]) -> tuple[Tool, ...]:
     if tools is None:
         return ()
     if not isinstance(tools, (list, tuple)):
@@ -253,7 +255,7 @@ def _read_tools(tools: Any) -> tuple[Tool, ...]:
         raise RequestError(f"there are more than {MAX_TOOLS:,} tools", pointer="/tools")
     read: dict[str, Tool] = {}
     for i, each in enumerate(tools):
-        tool = _known_tool(each, f"/tools/{i}")
+        tool = _known_tool(each, f"/tools/{i}", built_in)
         if tool.name in read:
             raise RequestError(
                 f"duplicate tool name {tool.name[:60]!r}", pointer=f"/tools/{i}", hint="tool names must be unique"
@@ -262,13 +264,14 @@ def _read_tools(tools: Any) -> tuple[Tool, ...]:
     return tuple(read.values())
 
 
-def _known_tool(data: Any, pointer: str) -> Tool:
+def _known_tool(data: Any, pointer: str, built_in: Collection[str]) -> Tool:
     """A tool, read unless equal data were before."""
     if type(data) is not dict and not isinstance(data, Mapping):
         try:
             data = tool_of(data)
         except SchemaError as error:
             raise RequestError(error.message, pointer=pointer, hint=error.hint) from error
+    check_type(data, pointer, built_in)
     content = canonical_bytes(data)
     if content is None:
         return _read_tool(data, pointer)
@@ -288,7 +291,7 @@ def _read_tool(data: Mapping[str, Any], pointer: str) -> Tool:
     body, at = _named_part(data, kind, pointer)
     if not isinstance(body, Mapping):
         raise _wrong("an object", body, at)
-    name = body.get("name", kind if kind != "function" else None)
+    name = _name_in(body, kind)
     if not isinstance(name, str) or not name:
         hint = 'a tool is {"type": "function", "function": {"name": …, "parameters": …}}'
         raise RequestError("the tool has no name", pointer=f"{at}/name", hint=hint)
@@ -297,6 +300,10 @@ def _read_tool(data: Mapping[str, Any], pointer: str) -> Tool:
             f"{name[:60]!r} is not a valid tool name", pointer=f"{at}/name", hint="use letters, digits, _ and -"
         )
     if "parameters" not in body:
+        if "parameters" in data:
+            raise RequestError(
+                f"parameters stand beside {kind!r}", pointer=f"{pointer}/parameters", hint=f"move them into {kind!r}"
+            )
         for other in _SCHEMAS_ELSEWHERE:
             if other in body:
                 raise RequestError(f"{other} is not supported", pointer=f"{at}/{other}", hint="use 'parameters'")
@@ -323,6 +330,16 @@ def _read_tool(data: Mapping[str, Any], pointer: str) -> Tool:
     return Tool(name, parameters, strict, kind, f"{at}/parameters")
 
 
+def name_of(tool: Mapping[str, Any]) -> str:
+    """Return the name by which a well-formed tool is called."""
+    kind = tool.get("type", "function")
+    return cast(str, _name_in(_named_part(tool, kind, "")[0], kind))
+
+
+def _name_in(body: Mapping[str, Any], kind: str) -> Any:
+    return body.get("name", None if kind in TYPES else kind)
+
+
 def _check_wrapped(schema: dict[str, Any], pointer: str) -> None:
     """Refuse bare properties: as a schema, their names are keywords that nobody knows, and any object is valid."""
     if "type" in schema or "properties" in schema:  # as nearly always
@@ -342,7 +359,7 @@ def _check_custom(body: Mapping[str, Any], pointer: str) -> None:
 
 def _named_part(data: Mapping[str, Any], kind: str, pointer: str) -> tuple[Any, str]:
     """What a tool, or a choice of one, says in an object named after its type, or itself; and where that is."""
-    return (data[kind], f"{pointer}/{kind}") if kind in _NAMED_INSIDE and kind in data else (data, pointer)
+    return (data[kind], f"{pointer}/{kind}") if kind in TYPES and kind in data else (data, pointer)
 
 
 def _of_objects(schema: dict[str, Any], pointer: str) -> dict[str, Any]:
@@ -403,7 +420,9 @@ def _named(tools: tuple[Tool, ...], choice: Any, pointer: str) -> Tool:
     name = inner.get("name") if isinstance(inner, Mapping) else None
     if kind != "function":
         if all(tool.kind != kind for tool in tools):
-            raise RequestError(f"tools has no tool of type {kind[:60]!r}", pointer=f"{pointer}/type")
+            near = get_close_matches(kind[:60].lower(), {"function", *(tool.kind for tool in tools[:1000])}, 1)
+            hint = f"did you mean {near[0]!r}?" if near else "use 'function'"
+            raise RequestError(f"tools has no tool of type {kind[:60]!r}", pointer=f"{pointer}/type", hint=hint)
         tools = tuple(tool for tool in tools if tool.kind == kind)
         if name is None and inner is choice:
             return tools[0]

@@ -21,7 +21,8 @@ ALARM = {
     },
 }
 SEARCH = {"type": "browser.search", "parameters": {"properties": {"query": {"type": "string"}}}}
-TOOLS = [WEATHER, TIME, ALARM, SEARCH]
+TOOLS = [WEATHER, TIME, ALARM]
+TOOLS_OF_HARMONY = [*TOOLS, SEARCH]
 
 PARIS = {"city": "Paris", "days": 3}
 BOTH: list[tuple[str, dict[str, Any]]] = [("get_weather", PARIS), ("get_time", {})]

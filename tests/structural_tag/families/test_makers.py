@@ -20,7 +20,7 @@ import maskwright as mw
 from maskwright.events import CallDone, EventReader, ReasoningDelta, TextDelta
 from maskwright.structural_tag import get_model_structural_tag, model_families
 from oracle.comparing import scaled, seeded
-from structural_tag.families.makers import BOTH, JSON, SPECIAL, TOOLS, TRANSCRIPTS
+from structural_tag.families.makers import BOTH, JSON, SPECIAL, TOOLS, TOOLS_OF_HARMONY, TRANSCRIPTS
 from structural_tag.families.test_walks import SCHEMAS, text_of, vocabulary_for, walk
 from structural_tag.families.test_walks import TOOLS as WALKED
 from structural_tag.spelling import tokenize, vocabulary
@@ -59,7 +59,7 @@ def random_calls(compiled: mw.CompiledGrammar, seed: str, count: int) -> Iterato
 def test_transcripts(source: str, special: bool) -> None:
     case = TRANSCRIPTS[source]
     it = compiler(special=special)
-    tools = TOOLS[:3] if case["family"] in ("gemma_3", "lfm_2", "olmo_3") else TOOLS  # Python has no name with a dot
+    tools = TOOLS_OF_HARMONY if case["family"] == "harmony" else TOOLS
     tag = get_model_structural_tag(case["family"], tools, **case.get("request", {}))
     reasoning, content, calls = said(it.compile_structural_tag(tag), tokenize(it.tokenizer_info, case["output"]))
     assert (reasoning, content) == (case.get("reasoning", ""), case.get("content", ""))
@@ -188,7 +188,7 @@ def test_harmony_renders(harmony: Any, content_type: str | None) -> None:
         "call": call,
         "answer": message(assistant, "Sunny.").with_channel("final"),
     }
-    compiled = compiler(special=True).compile_structural_tag(get_model_structural_tag("harmony", TOOLS))
+    compiled = compiler(special=True).compile_structural_tag(get_model_structural_tag("harmony", TOOLS_OF_HARMONY))
     for names, expected in (
         (("thought", "call"), ("Hm.", "", BOTH[:1])),
         (("thought", "preamble", "call", "call"), ("Hm.", "Let me see.", [BOTH[0], BOTH[0]])),

@@ -179,8 +179,8 @@ def test_strictness_of_a_tool_wins() -> None:
 
 
 def test_arguments_of_builtin_tools_stay_open() -> None:
-    tag = st.get_model_structural_tag("hermes", [{"type": "web_search"}], "required", "disabled", strict_mode=True)
-    text = '<tool_call>\n{"name": "web_search", "arguments": {"query": "x"}}\n</tool_call>'
+    tag = st.get_model_structural_tag("harmony", [{"type": "python"}], "required", "disabled", strict_mode=True)
+    text = '<|channel|>analysis to=python code<|message|>{"query": "x"}<|call|>'
     assert accepts(COMPILER.compile_structural_tag(tag), text)
 
 

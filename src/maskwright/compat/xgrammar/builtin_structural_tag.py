@@ -203,7 +203,8 @@ def _family(name: str, usual: Reasoning = "enabled") -> _Builder:
         parallel_tool_calls: bool = True,
         **kwargs: Any,
     ) -> StructuralTag:
-        several = [*(tools or ()), *(builtin_tools or ())]
+        has_built_in = bool(_families.built_in_tools(name))  # others ignore them, as in XGrammar
+        several = [*(tools or ()), *((builtin_tools or ()) if has_built_in else ())]
         tag = _families.get_model_structural_tag(
             name,
             tools=[_tool_data(each) for each in several],

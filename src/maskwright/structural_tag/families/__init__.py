@@ -30,6 +30,7 @@ from maskwright.structural_tag.families import (  # noqa: F401
     pythonic,
     qwen_coder,
 )
+from maskwright.structural_tag.families.registry import built_in_tools as built_in_tools
 from maskwright.structural_tag.families.registry import default_reasoning as default_reasoning
 from maskwright.structural_tag.families.registry import get_model_structural_tag as get_model_structural_tag
 from maskwright.structural_tag.families.registry import model_families as model_families

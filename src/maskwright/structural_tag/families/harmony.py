@@ -46,7 +46,7 @@ _TYPES = _any_of("", " <|constrain|>json", "<|constrain|>json", " json")
 _TYPES_OF_BUILT_IN = _any_of("", " <|constrain|>json", "<|constrain|>json", " json", " code")
 
 
-@register_model_structural_tag("harmony", "gpt_oss", reasoning="auto")
+@register_model_structural_tag("harmony", "gpt_oss", reasoning="auto", built_in=("browser", "container", "python"))
 def harmony(request: ToolRequest) -> Format:
     """Build the tag of gpt-oss."""
     answers = _calls_of(request)

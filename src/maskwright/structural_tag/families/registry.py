@@ -14,7 +14,7 @@ Tested by tests/structural_tag/test_families.py.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
@@ -41,13 +41,14 @@ class Family(NamedTuple):
     builder: Builder
     reasoning: Reasoning
     any_order: bool
+    built_in: tuple[str, ...]
 
 
 _FAMILIES: dict[str, Family] = {}  # by the letters and digits of the name
 
 
 def register_model_structural_tag(
-    *names: str, reasoning: Reasoning = "disabled", any_order: bool = True
+    *names: str, reasoning: Reasoning = "disabled", any_order: bool = True, built_in: Collection[str] = ()
 ) -> Callable[[Builder], Builder]:
     """Register a function as the builder of a family, under one or more names; a name may be registered again.
 
@@ -57,10 +58,12 @@ def register_model_structural_tag(
             reasoning themselves, "enabled" if the prompt opens it.
         any_order: Whether its models write the properties of arguments in any order, as they do where the chat
             template keeps the caller's order.
+        built_in: The namespaces of the tools that are built into its models: with "browser", a tool may have the type
+            or the name "browser" or "browser.search".
     """
 
     def register(builder: Builder) -> Builder:
-        _FAMILIES.update((_bare(name), Family(name, builder, reasoning, any_order)) for name in names)
+        _FAMILIES.update((_bare(name), Family(name, builder, reasoning, any_order, tuple(built_in))) for name in names)
         return builder
 
     return register
@@ -81,6 +84,18 @@ def default_reasoning(model: str) -> Reasoning:
     'auto'
     """
     return _family(model).reasoning
+
+
+def built_in_tools(model: str) -> tuple[str, ...]:
+    """Return the namespaces of the tools that are built into the models of a family.
+
+    Raises:
+        RequestError: The family is unknown, or the model's name does not determine it.
+
+    >>> built_in_tools("harmony")
+    ('browser', 'container', 'python')
+    """
+    return _family(model).built_in
 
 
 @takes_schema_options
@@ -138,6 +153,7 @@ def get_model_structural_tag(
         content=content,
         thinking_token_budget=thinking_token_budget,
         options=options,
+        built_in=family.built_in,
     )
     if request.options.get("any_order") is None:
         request = request._replace(options={**request.options, "any_order": family.any_order})
