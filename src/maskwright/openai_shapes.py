@@ -46,8 +46,9 @@ from maskwright.structural_tag.families import built_in_tools, get_model_structu
 from maskwright.structural_tag.formats.base import Format
 from maskwright.structural_tag.formats.defaults import located
 from maskwright.structural_tag.formats.tag import StructuralTag
-from maskwright.structural_tag.request import Reasoning, optional_flag, read_request
+from maskwright.structural_tag.request import Reasoning, read_request
 from maskwright.structural_tag.response_format import read_format, type_of, wrong
+from maskwright.structural_tag.tools import optional_flag
 from maskwright.tokenizer import TokenizerInfo
 
 if TYPE_CHECKING:

@@ -22,7 +22,7 @@ from maskwright.events import CallDone, EventReader
 from maskwright.inputs.schema_inputs import tool_of
 from maskwright.matcher import GrammarMatcher
 from maskwright.structural_tag import get_model_structural_tag
-from maskwright.structural_tag.request import name_of
+from maskwright.structural_tag.tools import name_of
 from maskwright.support.arguments import instance
 
 

@@ -44,5 +44,5 @@ from maskwright.structural_tag.formats.classes import TokenTriggeredTagsFormat a
 from maskwright.structural_tag.formats.classes import TriggeredTagsFormat as TriggeredTagsFormat
 from maskwright.structural_tag.formats.named_tag import NamedTagFormat as NamedTagFormat
 from maskwright.structural_tag.formats.tag import StructuralTag as StructuralTag
-from maskwright.structural_tag.request import Tool as Tool
 from maskwright.structural_tag.request import ToolRequest as ToolRequest
+from maskwright.structural_tag.tools import Tool as Tool

@@ -20,7 +20,7 @@ from maskwright.structural_tag.formats.base import Format
 from maskwright.structural_tag.formats.classes import JSONSchemaFormat
 from maskwright.structural_tag.formats.fields import kind_of
 from maskwright.structural_tag.formats.reading import TYPES_OF_VALUES
-from maskwright.structural_tag.request import optional_flag
+from maskwright.structural_tag.tools import optional_flag
 
 _OF_A_NAMED_SCHEMA: Final = ("name", "description", "schema", "strict")
 _TYPES: Final = ("text", "json_object", "json_schema")

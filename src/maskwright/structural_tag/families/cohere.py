@@ -19,7 +19,8 @@ from maskwright.structural_tag.families.parts import calls_in_section, exactly, 
 from maskwright.structural_tag.families.registry import register_model_structural_tag
 from maskwright.structural_tag.formats.base import Format, shared
 from maskwright.structural_tag.formats.classes import RegexFormat, TagFormat
-from maskwright.structural_tag.request import Tool, ToolRequest
+from maskwright.structural_tag.request import ToolRequest
+from maskwright.structural_tag.tools import Tool
 
 _THINK = ("<|START_THINKING|>", "<|END_THINKING|>")
 _ANSWERS = (("<|START_RESPONSE|>", "<|END_RESPONSE|>"), ("<|START_TEXT|>", "<|END_TEXT|>"))

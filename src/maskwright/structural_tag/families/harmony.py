@@ -28,7 +28,8 @@ from maskwright.structural_tag.formats.classes import (
     TagFormat,
     TagsWithSeparatorFormat,
 )
-from maskwright.structural_tag.request import Tool, ToolRequest
+from maskwright.structural_tag.request import ToolRequest
+from maskwright.structural_tag.tools import Tool
 
 _START = "<|start|>assistant"
 _TEXT = AnyTextFormat(capture="content")

@@ -36,7 +36,8 @@ from maskwright.structural_tag.formats.classes import (
     SequenceFormat,
     TagFormat,
 )
-from maskwright.structural_tag.request import Tool, ToolRequest
+from maskwright.structural_tag.request import ToolRequest
+from maskwright.structural_tag.tools import Tool
 
 _RESPONSE = ("<response>", "</response>")
 _LONGCAT_THINK = ("<longcat_think>", "</longcat_think>")

@@ -29,7 +29,8 @@ from maskwright.structural_tag.formats.classes import (
     TagFormat,
     TagsWithSeparatorFormat,
 )
-from maskwright.structural_tag.request import Tool, ToolRequest
+from maskwright.structural_tag.request import ToolRequest
+from maskwright.structural_tag.tools import Tool
 
 _NUMBER = RegexFormat("[0-9]{1,6}")
 _HEAD = shared(SequenceFormat((_NUMBER, ConstStringFormat("<|tool_call_argument_begin|>"))))

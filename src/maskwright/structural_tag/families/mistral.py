@@ -29,7 +29,8 @@ from maskwright.structural_tag.formats.classes import (
     SequenceFormat,
     TagFormat,
 )
-from maskwright.structural_tag.request import Tool, ToolRequest
+from maskwright.structural_tag.request import ToolRequest
+from maskwright.structural_tag.tools import Tool
 
 _THINK = ("[THINK]", "[/THINK]")
 _ID = SequenceFormat((ConstStringFormat("[CALL_ID]"), RegexFormat("[A-Za-z0-9]{9}")))

@@ -25,7 +25,8 @@ from maskwright.structural_tag.formats.classes import (
     TriggeredTagsFormat,
 )
 from maskwright.structural_tag.formats.defaults import remade
-from maskwright.structural_tag.request import Tool, ToolRequest
+from maskwright.structural_tag.request import ToolRequest
+from maskwright.structural_tag.tools import Tool
 
 _JSON: Final = json.JSONEncoder(ensure_ascii=False)
 WHITE = RegexFormat("[ \\n]{0,8}")

@@ -19,7 +19,8 @@ from maskwright.structural_tag.families.parts import bare_calls, calls_in_text, 
 from maskwright.structural_tag.families.registry import register_model_structural_tag
 from maskwright.structural_tag.formats.base import Format, shared
 from maskwright.structural_tag.formats.classes import ConstStringFormat, RegexFormat, SequenceFormat, TagFormat
-from maskwright.structural_tag.request import Tool, ToolRequest
+from maskwright.structural_tag.request import ToolRequest
+from maskwright.structural_tag.tools import Tool
 
 _ENDS = ("</function>", "</tool_call>")  # parsers of these formats cut calls by them
 _NEWLINE = shared(RegexFormat("\\n?"))
