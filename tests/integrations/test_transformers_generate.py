@@ -12,7 +12,7 @@ from typing import Any, Literal, NewType
 import pytest
 
 import maskwright as mw
-from maskwright.errors import ArgumentError, MatcherError, OptionError, TokenizerError, UnsatisfiableError
+from maskwright.errors import ArgumentError, MatcherError, OptionError, RequestError, TokenizerError, UnsatisfiableError
 from small_models import PADDED_VOCAB_SIZE, make_model, make_tokenizer
 
 torch = pytest.importorskip("torch")
@@ -215,7 +215,41 @@ def test_tools(llama: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     assert generate(llama, tokenizer, CHAT, [City], max_new_tokens=160)[0].name == "City"
 
 
-@pytest.mark.parametrize("option", ["tool_choice", "tool_format"])
+def test_tools_after_reasoning(llama: Any) -> None:
+    tokenizer = make_tokenizer()
+    tokenizer.chat_template = TEMPLATE
+    options = {"tool_format": "qwen_3", "reasoning": "enabled", "thinking_token_budget": 4, "max_new_tokens": 140}
+    job = pipeline.prepare(
+        llama,
+        tokenizer,
+        CHAT,
+        [shout],
+        max_new_tokens=140,
+        tool_options=pipeline.ToolOptions("required", "qwen_3", "enabled", False, 4),
+        schema_options=None,
+        template_options=None,
+    )
+    matcher = mw.GrammarMatcher(job.compiled)
+    call = '<tool_call>\n{"name": "shout", "arguments": {"word": "ab", "times": 1}}\n</tool_call>'
+    assert matcher.accept_string("ab</think>\n\n" + call)
+    assert not matcher.accept_string(call)
+    calls = generate(llama, tokenizer, CHAT, [shout], parallel_tool_calls=False, **options)
+    assert [each.name for each in calls] == ["shout"]
+    with pytest.raises(RequestError, match="'enabled', 'disabled' or 'auto'"):
+        generate(llama, tokenizer, CHAT, [shout], tool_format="qwen_3", reasoning="maybe")
+
+
+OF_TOOLS = ["tool_choice", "tool_format", "reasoning", "parallel_tool_calls", "thinking_token_budget"]
+
+
+@pytest.mark.parametrize("option", OF_TOOLS)
+def test_options_of_tools_are_refused_in_streams(llama: Any, tokenizer: Any, option: str) -> None:
+    with pytest.raises(OptionError, match=f"{option} requires tools") as caught:
+        stream(llama, tokenizer, "ab", int, **{option: "auto"})
+    assert caught.value.option == option
+
+
+@pytest.mark.parametrize("option", OF_TOOLS)
 @pytest.mark.parametrize("output_type", [int, City, {"type": "integer"}])
 def test_options_of_tools_are_refused_without_tools(llama: Any, tokenizer: Any, output_type: Any, option: str) -> None:
     with pytest.raises(OptionError, match=f"{option} requires tools") as caught:

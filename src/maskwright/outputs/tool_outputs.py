@@ -42,6 +42,8 @@ class ToolOutput:
         tool_format: The name of a family or of a model, as `get_model_structural_tag` takes it.
         tool_choice: As in Chat Completions; "required" for at least one call, "auto" to let the model answer in text.
         options: The fields of `JsonSchemaOptions`.
+        **request: `reasoning`, `parallel_tool_calls` and `thinking_token_budget`, as `get_model_structural_tag` takes
+            them; None is its default.
 
     Raises:
         OptionError: The family is unknown, or a model's name does not determine it.
@@ -54,13 +56,15 @@ class ToolOutput:
         tool_format: str,
         tool_choice: Any = "required",
         options: Mapping[str, Any] | None = None,
+        **request: Any,
     ) -> None:
         instance("tool_format", tool_format, str)
         if not tools:
             raise OptionError("the list of tools is empty", option="output_type", hint="pass at least one tool")
         self.tools = [tool if isinstance(tool, Mapping) else tool_of(tool) for tool in tools]
+        given = {name: value for name, value in request.items() if value is not None}
         try:
-            self._tag = get_model_structural_tag(tool_format, self.tools, tool_choice, **(options or {}))
+            self._tag = get_model_structural_tag(tool_format, self.tools, tool_choice, **{**(options or {}), **given})
         except RequestError as error:
             if error.pointer != "/model":
                 raise

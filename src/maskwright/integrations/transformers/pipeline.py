@@ -49,6 +49,16 @@ _OURS: Mapping[str, str] = {  # options of `generate` that would not do what the
 }
 
 
+class ToolOptions(NamedTuple):
+    """The options of `generate` that only tools have; None where one is left out."""
+
+    tool_choice: Any = None
+    tool_format: str | None = None
+    reasoning: Any = None
+    parallel_tool_calls: bool | None = None
+    thinking_token_budget: int | None = None
+
+
 class Job(NamedTuple):
     """What is to be generated, as `model.generate` wants it."""
 
@@ -69,6 +79,9 @@ def generate(
     max_new_tokens: int = 1024,
     tool_choice: Any = None,
     tool_format: str | None = None,
+    reasoning: Any = None,
+    parallel_tool_calls: bool | None = None,
+    thinking_token_budget: int | None = None,
     schema_options: Mapping[str, Any] | None = None,
     template_options: Mapping[str, Any] | None = None,
     **generate_options: Any,
@@ -85,10 +98,15 @@ def generate(
             tools (functions, classes or OpenAI tools): returns a list of `ToolCall`s.
         max_new_tokens: The largest number of tokens of an output, or less if the model's context has less room. Each
             output is complete within it.
-        tool_choice: For tools, as in Chat Completions; "required" by default. With "auto", the text is returned if no
-            tool is called.
+        tool_choice: For tools, as in Chat Completions; "required" by default. With "auto", the whole text is returned
+            if no tool is called.
         tool_format: For tools, the model family whose tool call format to use, if it is not known from the model's
             name; see docs/model_families.md.
+        reasoning: For tools, whether the output begins with reasoning: "enabled", "disabled" or "auto", as
+            `get_model_structural_tag` takes it. None means what the family's models do with the defaults of their chat
+            template; where `template_options` turn reasoning on or off, pass the same here.
+        parallel_tool_calls: For tools, whether there may be more than one call; True by default.
+        thinking_token_budget: For tools, the largest number of tokens of reasoning.
         schema_options: The fields of `JsonSchemaOptions`, such as `{"any_whitespace": False}`, for outputs that are
             JSON and for arguments of tools.
         template_options: Arguments of the chat template, such as `{"enable_thinking": False}`.
@@ -118,8 +136,7 @@ def generate(
         prompts,
         output_type,
         max_new_tokens=max_new_tokens,
-        tool_choice=tool_choice,
-        tool_format=tool_format,
+        tool_options=ToolOptions(tool_choice, tool_format, reasoning, parallel_tool_calls, thinking_token_budget),
         schema_options=schema_options,
         template_options=template_options,
         **generate_options,
@@ -143,8 +160,7 @@ def prepare(
     output_type: Any,
     *,
     max_new_tokens: int,
-    tool_choice: Any,
-    tool_format: str | None,
+    tool_options: ToolOptions,
     schema_options: Mapping[str, Any] | None,
     template_options: Mapping[str, Any] | None,
     **generate_options: Any,
@@ -158,7 +174,7 @@ def prepare(
     budget = as_integer("max_new_tokens", max_new_tokens, at_least=1)
     tokenizer = _tokenizer_of(tokenizer)
     wanted = read_prompts(prompts)
-    structure = _structure_of(output_type, model, tokenizer, tool_choice, tool_format, schema_options)
+    structure = _structure_of(output_type, model, tokenizer, tool_options, schema_options)
     facts = facts_of(model, tokenizer, generate_options.pop("eos_token_id", None))
     compiled = structure.compile(_compiler_of(tokenizer, facts))
     rows = [encode(tokenizer, each, structure.tools, template_options) for each in wanted.prompts]
@@ -201,16 +217,17 @@ def _structure_of(
     output_type: Any,
     model: Any,
     tokenizer: Any,
-    tool_choice: Any,
-    tool_format: str | None,
+    tool_options: ToolOptions,
     schema_options: Mapping[str, Any] | None,
 ) -> _Structure:
     if isinstance(output_type, list | tuple):
         _check_tools(output_type)
-        choice = "required" if tool_choice is None else tool_choice
-        tools = ToolOutput(output_type, tool_format or _name_of(model, tokenizer), choice, schema_options)
+        choice, name, *request = tool_options
+        choice = "required" if choice is None else choice
+        named = dict(zip(ToolOptions._fields[2:], request, strict=True))
+        tools = ToolOutput(output_type, name or _name_of(model, tokenizer), choice, schema_options, **named)
         return _Structure(tools.compile, tools.read, str, tools.tools)
-    for option, value in {"tool_choice": tool_choice, "tool_format": tool_format}.items():
+    for option, value in tool_options._asdict().items():
         if value is not None:
             hint = "leave it out, or pass a list of tools as output_type"
             raise OptionError(f"{option} requires tools", option=option, hint=hint)

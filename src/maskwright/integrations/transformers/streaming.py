@@ -19,7 +19,7 @@ import torch
 from transformers import StoppingCriteria, StoppingCriteriaList
 
 from maskwright.errors import OptionError
-from maskwright.integrations.transformers.pipeline import Job, prepare, read_output
+from maskwright.integrations.transformers.pipeline import Job, ToolOptions, prepare, read_output
 
 _ALONE = ("num_beams", "num_return_sequences")
 
@@ -57,6 +57,9 @@ def stream(
     if isinstance(output_type, list | tuple):
         hint = "use maskwright.generate, or a matcher with maskwright.events.EventReader"
         raise OptionError("tools cannot be streamed as values", option="output_type", hint=hint)
+    for name in ToolOptions._fields:
+        if name in generate_options:
+            raise OptionError(f"{name} requires tools, which cannot be streamed", option=name, hint="leave it out")
     for name in (*_ALONE, "streamer"):
         if generate_options.get(name) not in (None, 1):
             raise OptionError(f"{name} cannot be combined with stream", option=name, hint="use maskwright.generate")
@@ -66,8 +69,7 @@ def stream(
         prompt,
         output_type,
         max_new_tokens=max_new_tokens,
-        tool_choice=None,
-        tool_format=None,
+        tool_options=ToolOptions(),
         schema_options=schema_options,
         template_options=template_options,
         **{**generate_options, **dict.fromkeys(_ALONE, 1)},  # whatever the model's generation config says

@@ -1,6 +1,6 @@
 """What is kept of tools, tags and their schemas, by their content: how one more tool costs only what is new.
 
-    content of a tool                       →  the tool, read and checked (request.py)
+    content of a tool                       →  the tool, read and checked (tools.py)
     content, what made a tag of it          →  a tag of a call (request.py), or a tag read from data (reading.py)
     the same, and a tokenizer               →  what that tag becomes in grammars (lower.py)
     content of a schema, options, style     →  its grammar as a leaf (snippets.py)
