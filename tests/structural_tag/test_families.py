@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -139,6 +141,14 @@ DEFAULT_REASONING = {
 def test_reasoning_is_what_the_models_do(reasoning: str, family: str) -> None:
     assert get_model_structural_tag(family, TOOLS) == get_model_structural_tag(family, TOOLS, reasoning=reasoning)
     assert get_model_structural_tag(family, TOOLS, reasoning=None) == get_model_structural_tag(family, TOOLS)
+
+
+def test_the_families_that_ignore_reasoning_are_documented() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "model_families.md").read_text("utf-8")
+    (listed,) = re.findall(r"The formats of (.*?)\shave no reasoning", page, re.DOTALL)
+    for family in FAMILIES:
+        tags = {get_model_structural_tag(family, TOOLS, "auto", mode).to_json() for mode in ("enabled", "disabled")}
+        assert (len(tags) == 1) == bool(re.search(rf"\b{family}\b", listed)), family
 
 
 def test_usual_outputs_are_no_reasoning() -> None:

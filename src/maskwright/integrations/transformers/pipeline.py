@@ -104,7 +104,8 @@ def generate(
             name; see docs/model_families.md.
         reasoning: For tools, whether the output begins with reasoning: "enabled", "disabled" or "auto", as
             `get_model_structural_tag` takes it. None means what the family's models do with the defaults of their chat
-            template; where `template_options` turn reasoning on or off, pass the same here.
+            template; where `template_options` turn reasoning on or off, pass the same here. Families whose format has
+            no reasoning ignore it.
         parallel_tool_calls: For tools, whether there may be more than one call; True by default.
         thinking_token_budget: For tools, the largest number of tokens of reasoning.
         schema_options: The fields of `JsonSchemaOptions`, such as `{"any_whitespace": False}`, for outputs that are

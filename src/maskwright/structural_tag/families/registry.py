@@ -120,11 +120,12 @@ def get_model_structural_tag(
         tool_choice: "none", "auto", "required", a named tool, or an allowed subset.
         reasoning: "enabled" (the output begins with reasoning, whose opening tag may stand in the prompt), "disabled",
             or "auto" (reasoning that the output opens itself, or none); True and False mean the first two. None means
-            what the family's models do with the defaults of their chat template.
+            what the family's models do with the defaults of their chat template. Families whose format has no
+            reasoning ignore it, as their chat templates do.
         parallel_tool_calls: Whether there may be more than one call. If not, nothing follows the first.
         content: The format of the answer where no tool is called, such as a `JSONSchemaFormat`; None for free text.
         thinking_token_budget: The largest number of tokens of reasoning between its opening and its end, after which
-            only the end is allowed; 0 closes it at once, None means no limit.
+            only the end is allowed; 0 closes it at once, None means no limit. Ignored like `reasoning`.
         **options: The fields of `JsonSchemaOptions`, for all arguments, and for `content` where it does not set them. A
             tool's own `strict` takes precedence over `strict_mode`. Without `any_order`, or with None, properties come
             as the family's models write them: in any order, or sorted. What `on_unsupported="relax"` does not enforce
