@@ -64,6 +64,61 @@ def test_members_of_distinct_items_come_in_declared_order_whatever_the_options()
     assert "any_order" not in str(why)
 
 
+OPEN = {"type": "object", "properties": {"a": {"type": "string"}}}
+STRICT_CASES = [
+    (OPEN, '{"x":1}', "", "additionalProperties"),
+    (OPEN, '{"a":"b","x":1}', "", "additionalProperties"),
+    ({**OPEN, "required": ["a"]}, '{"x":1}', "", "additionalProperties"),
+    ({"type": "object"}, '{"x":1}', "", "additionalProperties"),
+    ({"type": "object", "properties": {"o": OPEN}}, '{"o":{"x":1}}', "/properties/o", "additionalProperties"),
+    ({"anyOf": [OPEN, {"type": "null"}]}, '{"x":1}', "", "additionalProperties"),
+    ({"type": "object", "patternProperties": {"^p": True}}, '{"x":1}', "", "additionalProperties"),
+    ({"type": "array", "prefixItems": [True]}, "[1,2]", "", "items"),
+    ({"type": "array", "items": [True]}, "[1,2]", "", "additionalItems"),
+]
+
+
+@pytest.mark.parametrize(("schema", "text", "pointer", "keyword"), STRICT_CASES)
+def test_what_strict_mode_forbids(schema: Any, text: str, pointer: str, keyword: str) -> None:
+    why = COMPILER.compile_json_schema(schema, strict_mode=True).explain_rejection(text)
+    assert why is not None
+    origin = why.origin
+    assert (origin.pointer, origin.keyword, origin.value, origin.by_strict_mode) == (pointer, keyword, "false", True)
+    assert f"to which strict_mode adds `{keyword}: false`" in str(why)
+
+
+def test_what_strict_mode_forbids_in_a_tag() -> None:
+    tag = {"type": "json_schema", "json_schema": OPEN, "strict_mode": True}
+    why = COMPILER.compile_structural_tag({"format": tag}).explain_rejection('{"x":1}')
+    assert why is not None
+    assert why.origin.by_strict_mode
+    assert why.pointer == "/format/json_schema"
+
+
+@pytest.mark.parametrize(
+    ("schema", "text", "pointer"),
+    [
+        ({**OPEN, "required": ["a"]}, "{}", "/required"),
+        ({**OPEN, "additionalProperties": False}, '{"x":1}', "/additionalProperties"),
+        (OPEN, '{"a":1}', "/properties/a/type"),
+        (OPEN, "[]", "/type"),
+        ({"type": "array", "prefixItems": [True], "maxItems": 1, "items": True}, "[1,2]", "/maxItems"),
+        ({"properties": {"a": OPEN, "b": True}, "required": ["a", "b"]}, '{"b":1,"a":{}}', "/properties"),
+    ],
+)
+def test_what_a_schema_forbids_in_strict_mode_too(schema: Any, text: str, pointer: str) -> None:
+    why = COMPILER.compile_json_schema(schema, strict_mode=True).explain_rejection(text)
+    assert why is not None
+    assert (why.pointer, why.origin.by_strict_mode) == (pointer, False)
+
+
+def test_the_value_of_a_keyword_is_that_of_the_schema() -> None:
+    schema = {"type": "object", "properties": {"a": {"type": "null"}, "b": True}, "required": ["a", "b"]}
+    why = COMPILER.compile_json_schema(schema).explain_rejection('{"b":1,"a":null}')
+    assert why is not None
+    assert (why.pointer, why.origin.value) == ("/properties", '{"a": {"type": "null"}, "b": true}')
+
+
 def test_a_branch_that_the_text_has_chosen() -> None:
     branches = [
         {"type": "object", "properties": {"kind": {"const": kind}, "value": {"type": type_}}, "required": ["kind"]}

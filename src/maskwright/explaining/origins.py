@@ -13,6 +13,7 @@ Tested by tests/report/test_explain.py.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from typing import Any, TypeAlias
 
@@ -169,8 +170,7 @@ class _InTag(Origins):
         inner = _blamed(self._blame(pointer), data, rest)
         if inner.pointer is None:
             return Origin(pointer=pointer)
-        at = f"{pointer}/json_schema{inner.pointer}"
-        return Origin(at, inner.keyword, inner.value, inner.instance, inner.by_order)
+        return replace(inner, pointer=f"{pointer}/json_schema{inner.pointer}")
 
     def _blame(self, pointer: str) -> Any:
         from maskwright.frontends.json_schema.report.blame import Blame
@@ -205,7 +205,9 @@ def _blamed(blame: Any, before: bytes, rest: bytes) -> Origin:
     if found is None:
         return NOWHERE
     value = None if found.keyword is None else shortened(found.value)
-    return Origin(found.pointer, found.keyword, value, found.instance, found.by_order)
+    return Origin(
+        found.pointer, found.keyword, value, found.instance, found.by_order, by_strict_mode=found.by_strict_mode
+    )
 
 
 def _program(ir: GrammarIR, info: TokenizerInfo) -> _kernel.CaptureProgram:

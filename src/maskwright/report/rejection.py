@@ -43,6 +43,7 @@ class Origin:
         value: What the schema has for it, as JSON, shortened.
         instance: The JSON pointer of the value in the output that it is about.
         by_order: Whether the member would be allowed at another place: see the option `any_order`.
+        by_strict_mode: Whether the option `strict_mode` decides, as if the sub-schema at `pointer` had this keyword.
         rule: The name of the innermost rule of a grammar that the place lies in.
         part: The part of a regular expression from where it goes on; "" at its end.
         line: Where that rule is defined, or that part begins, from 1.
@@ -58,10 +59,14 @@ class Origin:
     part: str | None = None
     line: int | None = None
     column: int | None = None
+    by_strict_mode: bool = False
 
     def __str__(self) -> str:
         words = []
-        if self.pointer is not None:
+        if self.by_strict_mode:
+            at = self.pointer or "its root"
+            words.append(f"in the schema at {at}, to which strict_mode adds `{self.keyword}: {self.value}`")
+        elif self.pointer is not None:
             asks = "" if self.keyword is None or self.value is None else f", which asks for {shown(self.value)}"
             place = f"in the schema at {self.pointer or 'its root'}" if self.keyword is None else f"by {self.pointer}"
             words.append(place + asks)

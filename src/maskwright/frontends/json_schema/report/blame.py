@@ -11,22 +11,15 @@ without which the text gets further, and of which none can stay. If none helps, 
 Invariants: sub-schemas are compiled on their own, and what is kept of them is bounded. The branches of `allOf` and the
 targets of `$ref` are looked into; `anyOf`, `oneOf`, `if` and `not` are blamed as a whole.
 Source: Zeller, Yesterday, my program worked. Today, it does not. Why? (ESEC/FSE 1999), for the search.
-Tested by tests/frontends/json_schema/report/test_schema_blame.py.
+Tested by tests/frontends/json_schema/report/test_schema_blame.py and tests/report/test_explain.py.
 """
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from collections.abc import Iterator
 from dataclasses import replace
-from functools import cache
 from typing import Any, Final, NamedTuple
 
-from maskwright import _kernel
-from maskwright.errors import MaskwrightError
-from maskwright.frontends.json_schema.emit.emitter import Emitter
-from maskwright.frontends.json_schema.emit.layout import layout_of
-from maskwright.frontends.json_schema.normalise.normaliser import Normaliser
 from maskwright.frontends.json_schema.options import JsonSchemaOptions
 from maskwright.frontends.json_schema.read.documents import Document, read_schema
 from maskwright.frontends.json_schema.read.guidance import allowed_escapes, layout_options
@@ -34,25 +27,18 @@ from maskwright.frontends.json_schema.read.keyword_table import ASSERTING
 from maskwright.frontends.json_schema.read.places import Conj, DynamicError, Node, Path, TrackError
 from maskwright.frontends.json_schema.read.pointers import pointer_of
 from maskwright.frontends.json_schema.report.open_values import OpenValue, open_values
+from maskwright.frontends.json_schema.report.trials import MAX_AHEAD, Trials
 from maskwright.frontends.json_schema.sets.strings import name_matches
-from maskwright.frontends.json_schema.text.ascii_only import in_ascii
-from maskwright.frontends.json_schema.text.escapes import with_escapes
-from maskwright.ir import OP_NEVER
-from maskwright.tokenizer import TokenizerInfo
 
 _MAX_KEPT: Final = 512
 _MAX_WAYS: Final = 16  # of combining branches of anyOf and oneOf
 _MAX_PARTS: Final = 64  # that apply to one value
-_MEMORY_BYTES: Final = 1 << 20
-_END: Final = 256
 _BLAMED: Final = ASSERTING - {"then", "else"}
 _BRANCHES: Final = ("anyOf", "oneOf")
-_END_BYTES: Final = frozenset((b"", b",", b"]", b"}", b" ", b"\t", b"\r", b"\n"))  # b"": where the text ends
 _AT_CLOSING: Final = ("required", "minItems", "minProperties", "contains", "minContains")
 _OF_MEMBERS: Final = frozenset(
     ("additionalProperties", "properties", "patternProperties", "required", "unevaluatedProperties")
 )
-_MAX_AHEAD: Final = 200  # bytes behind the place that are looked at
 
 
 class Blamed(NamedTuple):
@@ -64,6 +50,7 @@ class Blamed(NamedTuple):
         value: What the schema has for it.
         instance: The JSON pointer of the value in the text.
         by_order: Whether the text gets further where members may come in any order.
+        by_strict_mode: Whether it is the option that says so, as if the sub-schema at `pointer` had this keyword.
     """
 
     pointer: str
@@ -71,6 +58,7 @@ class Blamed(NamedTuple):
     value: Any
     instance: str
     by_order: bool = False
+    by_strict_mode: bool = False
 
 
 class Blame:
@@ -93,7 +81,10 @@ class Blame:
         self._dynamic, self._tracks = dynamic, tracks
         self._document = Document(self._schema, self._options.registry, dynamic)
         self._thinned: dict[Any, tuple[Node, Node]] = {}
-        self._kept: OrderedDict[Any, tuple[Any, _kernel.CompiledGrammar | None]] = OrderedDict()
+        self._trials = Trials(self._document, self._options, self._letters, tracks)
+        loose = replace(self._options, strict_mode=False)
+        is_strict = self._options.strict_mode
+        self._open = Trials(self._document, loose, self._letters, tracks) if is_strict else self._trials
 
     def find(self, data: bytes, offset: int) -> Blamed | None:
         """Return what rejects the byte at `offset`, or the end of the text there; None if nothing can be said.
@@ -110,20 +101,23 @@ class Blame:
         return self.find(data, offset)  # each happens once
 
     def _find(self, data: bytes, offset: int) -> Blamed | None:
-        prefix, rest = data[:offset], data[offset : offset + _MAX_AHEAD]
+        prefix, rest = data[:offset], data[offset : offset + MAX_AHEAD]
         values = open_values(prefix)
         places = self._places(values, prefix)
         found = None
         for depth in range(len(places) - 1, -1, -1):
             thin = values[depth + 1].step if depth + 1 < len(places) else None
             for conj in places[depth]:
-                parts = [self._thin(part, thin) for node in conj for part in self._parts(node)][:_MAX_PARTS]
+                whole = [part for node in conj for part in self._parts(node)][:_MAX_PARTS]
+                parts = [self._thin(part, thin) for part in whole]
+                if self._is_closed(parts, prefix[values[depth].start :], rest, depth):
+                    return _closed(conj[0].path, parts, prefix[values[depth].start :], _instance(values[: depth + 1]))
                 found = self._lifted(parts, prefix[values[depth].start :], rest, depth)
                 if found is not None:
                     instance = _instance(values[: depth + 1])
                     index, keyword, by_order = found
                     by_order = by_order and not self._has_one_order(places[:depth])
-                    return self._blamed(parts, index, keyword, by_order, instance)
+                    return self._blamed(whole, index, keyword, by_order, instance)
         for depth in range(len(places) - 1, -1, -1):
             for conj in places[depth]:
                 return Blamed(pointer_of(conj[0].path), None, None, _instance(values[: depth + 1]))
@@ -137,6 +131,15 @@ class Blame:
     def _blamed(self, parts: list[Node], index: int, keyword: str, by_order: bool, instance: str) -> Blamed:
         node = parts[index]
         return Blamed(pointer_of((node.path, keyword)), keyword, node.schema[keyword], instance, by_order)
+
+    def _is_closed(self, parts: list[Node], text: bytes, rest: bytes, depth: int) -> bool:
+        """Whether strict mode is to blame: the text gets further without it, if only with its members in any order."""
+        if self._open is self._trials or self._trials.takes(parts, text, rest[:1], depth) is not False:
+            return False
+        if self._open.reached(parts, text, rest, depth):
+            return True
+        in_any_order = self._trials.reached(parts, text, rest, depth, any_order=True)
+        return self._open.reached(parts, text, rest, depth, any_order=True) > in_any_order
 
     def _places(self, values: list[OpenValue], prefix: bytes) -> list[list[Conj]]:
         """For each open value, the ways in which sub-schemas can apply to it, as far as they are known."""
@@ -160,7 +163,7 @@ class Blame:
         for node in conj:
             ways = [(*way, *more) for way in ways for more in self._ways_of(node, 0)][:_MAX_WAYS]
         if len(ways) > 1:
-            ways = [way for way in ways if self._takes(list(way), text, None, depth) is not False] or ways
+            ways = [way for way in ways if self._trials.takes(list(way), text, None, depth) is not False] or ways
         return ways
 
     def _ways_of(self, node: Node, level: int) -> list[Conj]:
@@ -247,35 +250,35 @@ class Blame:
 
     def _lifted(self, parts: list[Node], text: bytes, rest: bytes, depth: int) -> tuple[int, str, bool] | None:
         """The keyword without which the text gets further, the furthest of several; whether the order is all that is
-        wrong.
+        wrong. Strict mode, which is not to blame here, would hide it.
         """
-        rejected = rest[:1]
-        if self._takes(parts, text, None, depth) is not True or self._takes(parts, text, rejected, depth) is not False:
+        rejected, takes = rest[:1], self._open.takes
+        if takes(parts, text, None, depth) is not True or takes(parts, text, rejected, depth) is not False:
             return None
         candidates = _candidates(parts, rejected)
         reached = {}
         for each in candidates:
-            reached[each] = self._reached(self._less(parts, {each}), text, rest, depth)
+            reached[each] = self._open.reached(self._less(parts, {each}), text, rest, depth)
         best = max(candidates, key=reached.__getitem__, default=None)
         ordered = next((each for each in candidates if each[1] == "properties"), None)
         may_be_order = best is not None and best[1] in _OF_MEMBERS and not self._options.any_order
         if best is not None and ordered is not None and may_be_order:
-            in_any_order = self._reached(parts, text, rest, depth, True)
+            in_any_order = self._open.reached(parts, text, rest, depth, any_order=True)
             if in_any_order and in_any_order >= reached[best]:
                 return (*ordered, True)
         if best is not None and reached[best]:
             return (*best, False)
         if ordered is not None:  # in their order, a member that is missing hides what is wrong with another one
             for each in candidates:
-                reached[each] = self._reached(self._less(parts, {each}), text, rest, depth, True)
+                reached[each] = self._open.reached(self._less(parts, {each}), text, rest, depth, any_order=True)
             best = max(candidates, key=reached.__getitem__)
             if reached[best]:
                 return (*best, False)
         removed = set(candidates)
-        if len(candidates) < 2 or not self._reached(self._less(parts, removed), text, rest, depth):
+        if len(candidates) < 2 or not self._open.reached(self._less(parts, removed), text, rest, depth):
             return None
         for each in candidates:
-            if self._reached(self._less(parts, removed - {each}), text, rest, depth):
+            if self._open.reached(self._less(parts, removed - {each}), text, rest, depth):
                 removed.discard(each)
         return (*next(each for each in candidates if each in removed), False)
 
@@ -287,72 +290,13 @@ class Blame:
             rest.append(self._without(node, keywords) if keywords else node)
         return rest
 
-    def _reached(self, parts: list[Node], text: bytes, rest: bytes, depth: int, any_order: bool = False) -> int:
-        """How many bytes of the rest a value can have after this text, the byte that ends it included; 1 for the end
-        of the text.
-        """
-        grammar = self._grammar(tuple(parts), depth, any_order)
-        if grammar is None:
-            return 0
-        matcher = _kernel.Matcher(grammar, [_END], False)
-        if not matcher.accept_bytes(text):
-            return 0
-        for i in range(min(len(rest), _MAX_AHEAD)):
-            if not matcher.accept_bytes(rest[i : i + 1]):
-                return i + (rest[i : i + 1] in _END_BYTES and matcher.is_completed())
-        ahead = min(len(rest), _MAX_AHEAD)
-        return ahead + (ahead == len(rest) and matcher.is_completed())
 
-    def _takes(self, parts: list[Node], text: bytes, rejected: bytes | None, depth: int) -> bool | None:
-        """Whether a value can begin with this text and go on with this byte; None if that takes too much work to tell.
-
-        A number is ended by what follows it, or by the end of the text, which is `b""`.
-        """
-        grammar = self._grammar(tuple(parts), depth, False)
-        if grammar is None:
-            return None
-        matcher = _kernel.Matcher(grammar, [_END], False)
-        if not matcher.accept_bytes(text):
-            return False
-        if rejected is None:
-            return True
-        if rejected and matcher.accept_bytes(rejected):
-            return True
-        return rejected in _END_BYTES and matcher.is_completed()
-
-    def _grammar(self, conj: Conj, depth: int, any_order: bool) -> _kernel.CompiledGrammar | None:
-        layout = layout_of(replace(self._options, any_order=True) if any_order else self._options)
-        level = min(depth, len(layout.styles) - 1)
-        key = (tuple([id(node.schema) for node in conj]), level, any_order)
-        if key in self._kept:
-            self._kept.move_to_end(key)
-            return self._kept[key][1]
-        made = self._made(conj, layout_depth=level, any_order=any_order)
-        self._kept[key] = (conj, made)  # who is known by identity stays alive
-        if len(self._kept) > _MAX_KEPT:
-            self._kept.popitem(last=False)
-        return made
-
-    def _made(self, conj: Conj, layout_depth: int, any_order: bool) -> _kernel.CompiledGrammar | None:
-        options = replace(self._options, any_order=True) if any_order else self._options
-        try:
-            emitter = Emitter(Normaliser(self._document, options, [], self._tracks), layout_of(options))
-            root = emitter.root(conj, layout_depth)
-            if root[0] == OP_NEVER:
-                return None
-            grammar = emitter.builder.build(root)
-            if options.ensure_ascii:
-                grammar = in_ascii(grammar, emitter.layout.prelude)
-            if self._letters is not None:
-                grammar = with_escapes(grammar, self._letters)
-            return _kernel.compile(_bytes().kernel_vocabulary, grammar.rules, grammar.root, _MEMORY_BYTES)
-        except (MaskwrightError, RecursionError):
-            return None
-
-
-@cache
-def _bytes() -> TokenizerInfo:
-    return TokenizerInfo.from_vocab([*(bytes((byte,)) for byte in range(256)), b""], stop_token_ids=[_END])
+def _closed(path: Path, parts: list[Node], text: bytes, instance: str) -> Blamed:
+    """What strict mode says of a value that begins with this text."""
+    keyword = "additionalProperties"
+    if text.lstrip()[:1] == b"[":
+        keyword = "items" if any("prefixItems" in part.schema for part in parts) else "additionalItems"
+    return Blamed(pointer_of(path), keyword, False, instance, by_strict_mode=True)
 
 
 def _candidates(parts: list[Node], rejected: bytes) -> list[tuple[int, str]]:
