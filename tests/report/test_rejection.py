@@ -122,6 +122,56 @@ def test_bytes_in_words() -> None:
     assert in_words({0x80, 0x81}) == ["the next byte of a character"]
 
 
+CHARACTERS = {*range(0x80), *range(0xC2, 0xF5)}  # the bytes that they begin with
+CONTROL = set(range(0x20))
+
+
+@pytest.mark.parametrize(
+    ("allowed", "words"),
+    [
+        (CHARACTERS, ["any character"]),
+        (CHARACTERS - {0x3E}, ["any character except `>`"]),
+        (CHARACTERS - {0x0A}, ["any character except a line break"]),
+        (CHARACTERS - set(range(0x61, 0x7B)), ["any character except a lowercase letter"]),
+        (CHARACTERS - CONTROL, ["any character except control characters"]),
+        (CHARACTERS - CONTROL - {0x22, 0x7F}, ['any character except control characters and `"`']),
+        (CHARACTERS - (CONTROL - {0x0A}), ["any character except control characters other than a line break"]),
+        (CHARACTERS - set(b"<>&%!"), ["any character except `!`, `%`, `&`, `<` and `>`"]),
+        (set(range(0x80)) - {0x3E}, ["any ASCII character except `>`"]),
+        (set(range(0x80)) | {0xC3}, ["any ASCII character", "a non-ASCII character"]),
+        (set(range(0x20, 0x7F)) | {0x0A}, ["any printable ASCII character", "a line break"]),
+        (CONTROL, ["byte 0x00 to 0x1F"]),
+        ({0x00, 0x01, 0x41}, ["byte 0x00", "byte 0x01", "`A`"]),
+        (set(range(0xC2, 0xF5)), ["a non-ASCII character"]),
+    ],
+)
+def test_broad_classes_are_named_by_what_they_lack(allowed: set[int], words: list[str]) -> None:
+    assert in_words(allowed) == words
+
+
+def test_free_text_with_exclusions() -> None:
+    tag = {"type": "structural_tag", "format": {"type": "any_text", "excludes": ["<b>"]}}
+    why = COMPILER.compile_structural_tag(tag).explain_rejection("a <b>")
+    assert why is not None
+    assert "expected any character except `>`, or the end of the output; in the structural tag at /format" in str(why)
+    assert why.origin.is_format
+
+
+@pytest.mark.parametrize(
+    ("grammar", "text", "expected"),
+    [
+        (mw.Grammar.from_regex('[^">]+x'), ">", 'any character except `"` and `>`'),
+        (mw.Grammar.from_ebnf('root ::= "<" [^>]+ ">"'), "<>", "any character except `>`"),
+        (mw.Grammar.from_lark("start: /[^0-9]+/"), "1", "any character except a digit"),
+        (mw.Grammar.from_json_schema({"type": "string"}), '"\n', "any character except control characters"),
+    ],
+)
+def test_classes_that_exclude_characters(grammar: mw.Grammar, text: str, expected: str) -> None:
+    why = COMPILER.compile_grammar(grammar).explain_rejection(text)
+    assert why is not None
+    assert why.expected == (expected,)
+
+
 def test_other_types_are_refused() -> None:
     with pytest.raises(ArgumentError):
         COMPILER.compile_regex("a").explain_rejection(1)  # type: ignore[arg-type]

@@ -49,8 +49,8 @@ examples:
 
 with --json: {"valid": true}, or {"valid": false, "reason", "offset", "line", "column", "found", "expected",
   "continuation", "continuation_token_ids" (with --tokenizer), "origin": {"pointer", "keyword", "value", "instance",
-  "by_order", "by_strict_mode", "rule", "part", "line", "column"}}; absent values are null. docs/explain.md says what
-  they mean.
+  "by_order", "by_strict_mode", "is_format", "rule", "part", "line", "column"}}; absent values are null.
+docs/explain.md says what they mean.
 
 exit codes: 0 the text is valid   1 it is rejected   2 invalid usage, or an invalid schema, regex or grammar
 """

@@ -49,7 +49,8 @@ class Origins:
         Raises:
             LimitError: It is too ambiguous.
         """
-        return Origin(pointer=self.rejecting(before, b"", None).pointer) if text else NOWHERE
+        found = self.rejecting(before, b"", None) if text else NOWHERE
+        return Origin(pointer=found.pointer, is_format=found.is_format)
 
 
 def origins_of(grammar: Grammar, info: TokenizerInfo) -> Origins:
@@ -166,10 +167,10 @@ class _InTag(Origins):
             return NOWHERE
         pointer, data = named[-1]
         if pointer not in self._schemas:
-            return Origin(pointer=pointer)
+            return Origin(pointer=pointer, is_format=True)
         inner = _blamed(self._blame(pointer), data, rest)
         if inner.pointer is None:
-            return Origin(pointer=pointer)
+            return Origin(pointer=pointer, is_format=True)
         return replace(inner, pointer=f"{pointer}/json_schema{inner.pointer}")
 
     def _blame(self, pointer: str) -> Any:

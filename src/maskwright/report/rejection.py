@@ -18,6 +18,13 @@ from typing import Any, Literal, TypeAlias
 from maskwright import _kernel
 
 _PRINTABLE = frozenset(range(0x20, 0x7F))
+_CONTROL = frozenset(range(0x20))
+_ASCII = frozenset(range(0x80))
+_BROAD = (
+    ("any character", _ASCII | frozenset(range(0xC2, 0xF5))),  # with the bytes that others begin with
+    ("any printable ASCII character", _PRINTABLE),
+    ("any ASCII character", _ASCII),
+)
 _CLASSES = (
     ("white space", frozenset(b" \t\n\r")),
     ("a digit", frozenset(b"0123456789")),
@@ -25,7 +32,7 @@ _CLASSES = (
     ("an uppercase letter", frozenset(range(ord("A"), ord("Z") + 1))),
 )
 _BLANKS = {0x20: "a space", 0x0A: "a line break", 0x09: "a tab", 0x0D: "a carriage return"}
-_FEW = 4
+_FEW = 4  # control characters among the rest
 MAX_SHOWN = 60
 
 
@@ -43,6 +50,7 @@ class Origin:
         value: What the schema has for it, as JSON, shortened.
         instance: The JSON pointer of the value in the output that it is about.
         by_order: Whether the member would be allowed at another place: see the option `any_order`.
+        is_format: Whether `pointer` leads to a format of a structural tag, not into a schema.
         by_strict_mode: Whether the option `strict_mode` decides, as if the sub-schema at `pointer` had this keyword.
         rule: The name of the innermost rule of a grammar that the place lies in.
         part: The part of a regular expression from where it goes on; "" at its end.
@@ -59,6 +67,7 @@ class Origin:
     part: str | None = None
     line: int | None = None
     column: int | None = None
+    is_format: bool = False
     by_strict_mode: bool = False
 
     def __str__(self) -> str:
@@ -68,7 +77,8 @@ class Origin:
             words.append(f"in the schema at {at}, to which strict_mode adds `{self.keyword}: {self.value}`")
         elif self.pointer is not None:
             asks = "" if self.keyword is None or self.value is None else f", which asks for {shown(self.value)}"
-            place = f"in the schema at {self.pointer or 'its root'}" if self.keyword is None else f"by {self.pointer}"
+            whole = "structural tag" if self.is_format else "schema"
+            place = f"in the {whole} at {self.pointer or 'its root'}" if self.keyword is None else f"by {self.pointer}"
             words.append(place + asks)
         if self.by_order:
             words.append("members come in the order of the schema (any_order=True allows any)")
@@ -236,14 +246,29 @@ def expected(matcher: _kernel.Matcher) -> tuple[str, ...]:
 
 
 def in_words(allowed: set[int]) -> list[str]:
-    """A set of bytes as a person would name it."""
-    rest = set(allowed)
-    words = []
-    missing = sorted(_PRINTABLE - rest)
-    if len(missing) <= _FEW:
-        exceptions = " except " + listed([_one(byte) for byte in missing], "and") if missing else ""
-        words.append("any printable ASCII character" + exceptions)
-        rest -= _PRINTABLE
+    """A set of bytes as a person would name it: as a broad class and what that lacks, if that is less to say."""
+    plain = _members_in_words(allowed)
+    ways = [(len(plain), plain)]
+    for name, members in _BROAD:
+        if not any(byte >= 0x80 for byte in members - allowed):
+            exceptions, others = _exceptions(members - allowed, allowed), _members_in_words(allowed - members)
+            but = f" except {listed(exceptions, 'and')}" if exceptions else ""
+            ways.append((1 + len(exceptions) + len(others), [name + but, *others]))
+    return min(ways, key=lambda way: way[0])[1]
+
+
+def _exceptions(missing: frozenset[int], allowed: set[int]) -> list[str]:
+    """What a broad class lacks; control characters count as one thing, DEL among them."""
+    words, controls = [], sorted(allowed & _CONTROL)
+    if missing & _CONTROL and len(controls) < _FEW:
+        but = f" other than {listed([_one(byte) for byte in controls], 'and')}" if controls else ""
+        words.append("control characters" + but)
+        missing -= _CONTROL | {0x7F}
+    return words + _members_in_words(set(missing))
+
+
+def _members_in_words(allowed: set[int]) -> list[str]:
+    rest, words = set(allowed), []
     for name, members in _CLASSES:
         if members <= rest:
             words.append(name)
@@ -262,10 +287,12 @@ def _first_character(data: bytes) -> str:
 
 
 def _runs(members: Iterable[int]) -> list[tuple[int, int]]:
-    """Bytes as runs: digits and letters that follow each other by three or more; each other one alone."""
+    """Bytes as runs: digits and letters, or bytes that are not printable, that follow each other by three or more; each
+    other one alone.
+    """
     runs: list[tuple[int, int]] = []
     for byte in sorted(members):
-        if runs and runs[-1][1] == byte - 1 and chr(byte).isalnum() and chr(byte - 1).isalnum():
+        if runs and runs[-1][1] == byte - 1 and _kind(byte) == _kind(byte - 1) != "other":
             runs[-1] = (runs[-1][0], byte)
         else:
             runs.append((byte, byte))
@@ -276,8 +303,16 @@ def _runs(members: Iterable[int]) -> list[tuple[int, int]]:
     ]
 
 
+def _kind(byte: int) -> Literal["alphanumeric", "control", "other"]:
+    return "control" if byte not in _PRINTABLE else "alphanumeric" if chr(byte).isalnum() else "other"
+
+
 def _run(first: int, last: int) -> str:
-    return _one(first) if first == last else f"{_one(first)} to {_one(last)}"
+    if first == last:
+        return _one(first)
+    if first in _PRINTABLE:
+        return f"{_one(first)} to {_one(last)}"
+    return f"byte 0x{first:02X} to 0x{last:02X}"
 
 
 def _one(byte: int) -> str:
@@ -286,7 +321,10 @@ def _one(byte: int) -> str:
 
 def listed(words: list[str] | tuple[str, ...], last: str = "or") -> str:
     """`a`, `b` or `c`"""
-    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} {last} {words[-1]}"
+    if len(words) == 1:
+        return words[0]
+    comma = "," if " except " in words[-2] else ""  # what follows is no exception
+    return f"{', '.join(words[:-1])}{comma} {last} {words[-1]}"
 
 
 def shown(text: str) -> str:
