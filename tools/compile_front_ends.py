@@ -45,7 +45,10 @@ INTERPRETED = {
             *("texts/tokens", "families/registry"),
         )
     ),
-    *(f"support/{name}.py" for name in ("arguments", "interruption", "memos", "numbering", "untracked")),
+    *(
+        f"support/{name}.py"
+        for name in ("argument_names", "arguments", "interruption", "memos", "numbering", "untracked")
+    ),
 }
 # Not looked into, so that it makes no difference what is installed; calls to them are calls to any object.
 FOREIGN = (

@@ -140,7 +140,9 @@ def test_fewer_logits_than_tokens_are_refused() -> None:
     bitmask = mw.allocate_token_bitmask(2, 65)
     for width in (1, 64):
         logits = np.zeros((2, width), np.float32)
-        with pytest.raises(mw.BitmaskError, match=f"a row has {width} logits, but the bitmask has 3 words") as raised:
+        with pytest.raises(
+            mw.BitmaskError, match=f"a row has {width} logits, but the bitmask is for at least 65 tokens"
+        ) as raised:
             mw.apply_token_bitmask_inplace(logits, bitmask)
         assert f"vocab_size={width}" in str(raised.value.hint)
         mw.apply_token_bitmask_inplace(logits, bitmask, vocab_size=width)

@@ -200,7 +200,7 @@ print(compiled.explain_rejection('{"day": 1}'))
 def test_refused() -> None:
     saved = COMPILER.compile_regex("a+").serialize()
     other = mw.TokenizerInfo.from_vocab(["a", "b"], stop_token_ids=[])
-    with pytest.raises(mw.TokenizerError, match="another tokenizer"):
+    with pytest.raises(mw.TokenizerError, match="a different tokenizer"):
         mw.CompiledGrammar.deserialize(saved, other)
     with pytest.raises(mw.GrammarError, match="not compiled"):
         mw.CompiledGrammar.deserialize(mw.Grammar.from_regex("a+").serialize(), INFO)
