@@ -68,7 +68,7 @@ def test_refusals(library: Any) -> None:
         ((given, bitmask[:2]), {}, "3 rows"),
         ((given[None], bitmask), {}, "shape"),
         ((given, bitmask), {"vocab_size": 41}, "41"),
-        ((given[:, :32], bitmask), {}, "32 logits, but the bitmask has 2 words"),
+        ((given[:, :32], bitmask), {}, "32 logits, but the bitmask is for at least 33 tokens"),
         ((given, bitmask), {"indices": [3]}, "row 3"),
     ):
         with pytest.raises(mw.BitmaskError, match=words):
