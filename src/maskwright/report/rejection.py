@@ -13,6 +13,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
+from functools import lru_cache
 from typing import Any, Literal, TypeAlias
 
 from maskwright import _kernel
@@ -247,6 +248,11 @@ def expected(matcher: _kernel.Matcher) -> tuple[str, ...]:
 
 def in_words(allowed: set[int]) -> list[str]:
     """A set of bytes as a person would name it: as a broad class and what that lacks, if that is less to say."""
+    return list(_in_words(frozenset(allowed)))
+
+
+@lru_cache(128)
+def _in_words(allowed: frozenset[int]) -> tuple[str, ...]:
     plain = _members_in_words(allowed)
     ways = [(len(plain), plain)]
     for name, members in _BROAD:
@@ -254,20 +260,20 @@ def in_words(allowed: set[int]) -> list[str]:
             exceptions, others = _exceptions(members - allowed, allowed), _members_in_words(allowed - members)
             but = f" except {listed(exceptions, 'and')}" if exceptions else ""
             ways.append((1 + len(exceptions) + len(others), [name + but, *others]))
-    return min(ways, key=lambda way: way[0])[1]
+    return tuple(min(ways, key=lambda way: way[0])[1])
 
 
-def _exceptions(missing: frozenset[int], allowed: set[int]) -> list[str]:
+def _exceptions(missing: frozenset[int], allowed: frozenset[int]) -> list[str]:
     """What a broad class lacks; control characters count as one thing, DEL among them."""
     words, controls = [], sorted(allowed & _CONTROL)
     if missing & _CONTROL and len(controls) < _FEW:
         but = f" other than {listed([_one(byte) for byte in controls], 'and')}" if controls else ""
         words.append("control characters" + but)
         missing -= _CONTROL | {0x7F}
-    return words + _members_in_words(set(missing))
+    return words + _members_in_words(missing)
 
 
-def _members_in_words(allowed: set[int]) -> list[str]:
+def _members_in_words(allowed: frozenset[int]) -> list[str]:
     rest, words = set(allowed), []
     for name, members in _CLASSES:
         if members <= rest:
