@@ -54,6 +54,8 @@ def test_what_would_take_long_is_not_tried(monkeypatch: pytest.MonkeyPatch) -> N
     compiled = distinct()
     assert compiled.with_plain_lists() is None
     assert matcher_for_engine(compiled, 2).caveat is not None
+    monkeypatch.delattr(compiled_grammar, "num_subgrammars")  # nor counted for each request
+    assert matcher_for_engine(compiled, 2).caveat is not None
 
 
 def test_too_few_tokens() -> None:

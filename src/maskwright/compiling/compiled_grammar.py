@@ -13,11 +13,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
-from typing import Any, NamedTuple, NoReturn
+from typing import Any, Literal, NamedTuple, NoReturn
 
 from maskwright import _kernel
 from maskwright.compiling.cache import CompileFuture
-from maskwright.errors import GrammarError, OptionError, TokenizerError, wrong_argument
+from maskwright.errors import GrammarError, LimitError, OptionError, TokenizerError, wrong_argument
 from maskwright.explaining.explainer import Explainer
 from maskwright.grammar import Grammar
 from maskwright.ir import OP_CAPTURE, OP_SUBGRAMMAR, GrammarIR, postorder
@@ -92,7 +92,7 @@ class CompiledGrammar:
         limit = as_integer("memory_budget_bytes", memory_budget_bytes, at_least=0)
         self._capture_program: _kernel.CaptureProgram | None = None
         self._explainer: Explainer | None = None
-        self._plain: CompiledGrammar | None = None
+        self._plain: CompiledGrammar | Literal[False] | None = None  # False if there is none
         self._has_captures = has_captures
         self._native = self._compiled(saved, min(limit, _MOST_BYTES))
 
@@ -242,18 +242,23 @@ class CompiledGrammar:
         return self._has_captures
 
     def with_plain_lists(self) -> CompiledGrammar | None:
-        """Return the grammar with elements of lists that may repeat, made when it is first asked for; None if that
-        would take long, as with many tools.
-
-        Raises:
-            LimitError: It is too large.
+        """Return the grammar with elements of lists that may repeat, made when it is first asked for; None if it would
+        be too large, or take long, as with many tools.
         """
+        if self._plain is None:
+            self._plain = self._with_plain_lists() or False
+        return self._plain or None
+
+    def _with_plain_lists(self) -> CompiledGrammar | None:
         bound = self.grammar.bound_to(self.tokenizer_info)
-        if self._plain is None and num_subgrammars(bound.compact_ir) <= _FEW_SUBGRAMMARS:
+        if num_subgrammars(bound.compact_ir) > _FEW_SUBGRAMMARS:
+            return None
+        try:
             with compiling:
                 grammar = Grammar(with_plain_lists(bound.ir))
-                self._plain = CompiledGrammar(grammar, self.tokenizer_info, memory_budget_bytes=DEFAULT_GRAMMAR_BYTES)
-        return self._plain
+                return CompiledGrammar(grammar, self.tokenizer_info, memory_budget_bytes=DEFAULT_GRAMMAR_BYTES)
+        except LimitError:
+            return None
 
     def _ir_with_tokens(self) -> GrammarIR:
         grammar = self.grammar.bound_to(self.tokenizer_info)
@@ -262,13 +267,13 @@ class CompiledGrammar:
     @property
     def memory_size_bytes(self) -> int:
         """Its memory: configurations, masks, its rules, and its share of the rules that other grammars use too."""
-        plain = 0 if self._plain is None else self._plain.memory_size_bytes
+        plain = self._plain.memory_size_bytes if self._plain else 0
         return self._native.memory_bytes + _PYTHON_BYTES + plain
 
     @property
     def own_size_bytes(self) -> int:
         """Its memory without the rules, which all grammars of the tokenizer share."""
-        plain = 0 if self._plain is None else self._plain.own_size_bytes
+        plain = self._plain.own_size_bytes if self._plain else 0
         return self._native.own_bytes + _PYTHON_BYTES + plain
 
     def __copy__(self) -> CompiledGrammar:

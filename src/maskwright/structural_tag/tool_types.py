@@ -11,10 +11,10 @@ Tested by tests/structural_tag/test_tool_types.py.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from difflib import get_close_matches
 from typing import Any, Final
 
 from maskwright.errors import RequestError
+from maskwright.support.near_names import nearest
 
 TYPES: Final = ("function", "custom")  # Chat Completions says the rest in an object named after the type
 _OF_SCHEMAS: Final = ("object", "array", "string", "number", "integer", "boolean", "null")
@@ -43,8 +43,7 @@ def check_type(tool: Mapping[str, Any], pointer: str, built_in: Collection[str])
 def _likely(tool: Mapping[str, Any], kind: str) -> str | None:
     """The type that was meant: the one whose object there is, or one spelled alike."""
     inside = [each for each in TYPES if isinstance(tool.get(each), Mapping)]
-    near = inside or get_close_matches(kind[:60].lower(), TYPES, 1)
-    return near[0] if near else None
+    return inside[0] if inside else nearest(kind.lower(), TYPES)
 
 
 def _way_out(kind: str, built_in: Collection[str]) -> str:

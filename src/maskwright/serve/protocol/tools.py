@@ -11,10 +11,10 @@ Tested by tests/serve/test_protocol.py.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from difflib import get_close_matches
 from typing import Any, Final
 
 from maskwright.serve.errors import invalid
+from maskwright.support.near_names import nearest
 
 _RUN_YOURSELF: Final = "leave it out, or write a function that does the same, which the client runs"
 _INSTEAD: Final = {
@@ -55,8 +55,7 @@ def _check_each(tools: Any, pointer: str) -> None:
     for i, tool in enumerate(tools if isinstance(tools, list) else ()):
         kind = tool.get("type", "function") if isinstance(tool, Mapping) else None
         if isinstance(kind, str) and kind != "function":
-            near = get_close_matches(kind[:60], ("function",), 1)
-            hint = "did you mean 'function'?" if near else _INSTEAD.get(kind, _RUN_YOURSELF)
+            hint = "did you mean 'function'?" if nearest(kind, ("function",)) else _INSTEAD.get(kind, _RUN_YOURSELF)
             _refuse(kind, f"{pointer}/{i}/type", hint)
 
 

@@ -48,6 +48,7 @@ def test_near_misses_give_a_warning(
     [
         schema(["first_name"], ["first_name"]),
         schema(["distances"], ["distances", "distance"]),
+        schema(["max_date"], ["min_date"]),
         schema(["line1"], ["line2"]),
         schema(["start_date"], ["end_date"]),
         schema(["latitude"], ["longitude"]),

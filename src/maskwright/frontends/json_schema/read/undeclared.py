@@ -11,12 +11,12 @@ Tested by tests/frontends/json_schema/read/test_schema_undeclared.py.
 from __future__ import annotations
 
 import re
-from difflib import get_close_matches
 from typing import Any, Final
 
 from maskwright.frontends.json_schema.read.keyword_table import IN_PLACE
 from maskwright.frontends.json_schema.read.look_alikes import bare
 from maskwright.support.interruption import interrupt_checkpoint
+from maskwright.support.near_names import nearest
 
 _CUTOFF: Final = 0.8
 _MOST_NAMES: Final = 256
@@ -45,5 +45,5 @@ def _nearest(name: str, known: list[str]) -> str | None:
     if same:
         return same[0]
     interrupt_checkpoint()
-    near = get_close_matches(name, known, 1, _CUTOFF)
-    return near[0] if near and _DIGITS.sub("", near[0]) != _DIGITS.sub("", name) else None
+    near = nearest(name, known, _CUTOFF)
+    return None if near is None or _DIGITS.sub("", near) == _DIGITS.sub("", name) else near
