@@ -40,7 +40,25 @@ _WAYS_OUT = (
     (entrances.OR_PASS_ROOT, ", or pass rootRuleName"),
     (entrances.OR_PASS_REGISTRY, ", or pass it in registry, an object of documents by their URIs"),
     (entrances.OR_OPENAI_SHAPES, ""),
+    (entrances.PASS_GRAMMARS, "write its rules here"),
+    ('pass on_unsupported="relax"', 'pass { onUnsupported: "relax" }'),
 )
+# Of values and types, wherever a message about an option or a schema names them.
+_IN_JAVASCRIPT = {
+    "=True": ": true",
+    "=False": ": false",
+    "True or False": "true or false",
+    "an int": "an integer",
+    "None": "undefined",
+    "not NoneType": "not null",
+    "not dict": "not an object",
+    "not list": "not an array",
+    "not str": "not a string",
+    "not bool": "not a boolean",
+    "not int": "not a number",
+    "not float": "not a number",
+}
+_PYTHON_WORDS = re.compile(rf"(?:{'|'.join(_IN_JAVASCRIPT)})\b")
 
 
 def compile_structure(request: str) -> dict[str, Any]:
@@ -48,6 +66,8 @@ def compile_structure(request: str) -> dict[str, Any]:
     data = json.loads(request)
     options = {_snake_case(name): value for name, value in data["options"].items()}
     try:
+        if "registry" in options:
+            options["registry"] = _registry(options["registry"])
         grammar = _READERS[data["kind"]](data["source"], _tokenizer(data["specialTokens"]), options)
         if data.get("as") == "ebnf":
             return {"ebnf": grammar.to_ebnf()}
@@ -61,19 +81,35 @@ def _described(error: Exception) -> dict[str, Any]:
         return {"type": "LimitError", "message": "the structure nests too deep", "fields": {"limit": "depth"}}
     fields = {name: getattr(error, name, None) for name in _FIELDS}
     given = {name: value for name, value in fields.items() if value is not None}
+    if isinstance(error, errors.GrammarError) and error.source is not None and error.span is not None:
+        given["span"] = [_units_before(offset, error.source) for offset in error.span]
     return {"type": type(error).__name__, **_for_javascript(error, given)}
+
+
+def _units_before(offset: int, text: str) -> int:
+    """An offset as JavaScript counts it, in units of UTF-16."""
+    return len(text[:offset].encode("utf-16-le", "surrogatepass")) // 2
 
 
 def _for_javascript(error: Exception, fields: dict[str, Any]) -> dict[str, Any]:
     """Message and fields, with options and ways out as a caller from JavaScript has them."""
     message, hint = str(error), fields.get("hint", "")
     if isinstance(error, errors.OptionError):
-        named = {name: _camel_case(value) if isinstance(value, str) else value for name, value in fields.items()}
-        return {"message": _camel_case(message).replace("True or False", "true or false"), "fields": named}
+        named = {name: _of_option(value) if isinstance(value, str) else value for name, value in fields.items()}
+        return {"message": _of_option(message), "fields": named}
     here = entrances.in_words_of(_WAYS_OUT, hint)
-    if here == hint:
-        return {"message": message, "fields": fields}
-    return {"message": message.replace(hint, here), "fields": {**fields, "hint": here}}
+    if here != hint:
+        message, fields = message.replace(hint, here), {**fields, "hint": here}
+    return {"message": _words(message) if isinstance(error, errors.SchemaError) else message, "fields": fields}
+
+
+def _of_option(text: str) -> str:
+    return _words(_camel_case(text))
+
+
+def _words(message: str) -> str:
+    """A message with JavaScript's words for values and types."""
+    return _PYTHON_WORDS.sub(lambda found: _IN_JAVASCRIPT[found[0]], message)
 
 
 def _tokenizer(special_tokens: list[tuple[int, str]]) -> TokenizerInfo:
@@ -91,12 +127,6 @@ def _snake_case(name: str) -> str:
 
 def _camel_case(text: str) -> str:
     return re.sub("(?<=[a-z])_([a-z])", lambda match: match[1].upper(), text)
-
-
-def _schema(source: str, info: TokenizerInfo, options: dict[str, Any]) -> Grammar:
-    if "registry" in options:
-        options["registry"] = _registry(options["registry"])
-    return Grammar.from_json_schema(source, **options)
 
 
 def _registry(documents: dict[str, Any]) -> Any:
@@ -129,7 +159,7 @@ def _tools(source: str, info: TokenizerInfo, options: dict[str, Any]) -> Grammar
 
 
 _READERS: dict[str, Callable[[str, TokenizerInfo, dict[str, Any]], Grammar]] = {
-    "json_schema": _schema,
+    "json_schema": lambda source, info, options: Grammar.from_json_schema(source, **options),
     "regex": lambda source, info, options: Grammar.from_regex(source, **options),
     "ebnf": lambda source, info, options: Grammar.from_ebnf(source, **options),
     "lark": _lark,

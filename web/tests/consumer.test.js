@@ -12,6 +12,9 @@ import {
   BatchGrammarMatcher, CompiledGrammar, EventReader, GrammarCompiler, GrammarMatcher, MaskwrightError, TokenizerInfo,
   allocateTokenBitmask, allowedTokens, applyTokenBitmaskInplace, configureFrontEnds, frontEnds, load,
 } from "maskwright";
+import type {
+  Capture, Encode, Event, Finding, FrontEndOptions, JsonSchemaOptions, MatcherOptions, Precomputed, TokenizerOptions, ToolsOptions,
+} from "maskwright";
 import * as compat from "maskwright/compat/web-xgrammar";
 import { grammarLogitsProcessor } from "maskwright/adapters/transformers";
 import { GrammarLogitProcessor } from "maskwright/adapters/web-llm";
@@ -35,7 +38,19 @@ const processor = new GrammarLogitProcessor();
 processor.begin(grammar, { maxTokens: 3 });
 grammarLogitsProcessor([grammar, null], { maxNewTokens: 3 });
 frontEnds().close();
+const options: JsonSchemaOptions = { strictMode: true, separators: [",", ":"], anyWhitespace: false };
+const tools = [{ type: "function", function: { name: "f", parameters: { type: "object" } } }] as const;
+const toolsOptions: ToolsOptions = { ...options, parallelToolCalls: false };
+await new GrammarCompiler(info).compileTools("hermes", tools, "required", toolsOptions).catch((error: unknown) => {
+  if (!(error instanceof MaskwrightError)) throw error;
+  const where: [string | undefined, number | undefined, [number, number] | undefined] = [error.pointer, error.line, error.span];
+  return where;
+});
+new Blob([grammar.file]);
+export type Names = [Capture, Encode, Event, Finding, FrontEndOptions, MatcherOptions, Precomputed, TokenizerOptions];
 export { hint, mustApply, theirs };
+// @ts-expect-error there is no such option
+new GrammarCompiler(info).compileJsonSchema({}, { strictmode: true });
 // @ts-expect-error a budget is a number
 new GrammarMatcher(grammar, { maxTokens: "3" });
 // @ts-expect-error there is no such function

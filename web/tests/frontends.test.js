@@ -1,5 +1,6 @@
 // Structures compiled by the Python front-ends, run by Pyodide in a worker.
 import assert from "node:assert/strict";
+import { readFile } from "node:fs/promises";
 import { after, before, test } from "node:test";
 import { setTimeout } from "node:timers/promises";
 
@@ -19,6 +20,16 @@ before(async () => {
   compiler = new GrammarCompiler(info);
 });
 after(() => frontEnds().close());
+
+test("the options of a schema are Python's", async () => {
+  const source = await readFile(new URL("../maskwright/src/compiler.js", import.meta.url), "utf8");
+  const typed = source.match(/@typedef \{object\} JsonSchemaOptions\n(.*?)\*\//s)?.[1].matchAll(/\[(\w+)\]/g) ?? [];
+  const python = await readFile(new URL("../../src/maskwright/frontends/json_schema/options.py", import.meta.url), "utf8");
+  const native = python.match(/class JsonSchemaKeywords.*?\n\n(.*?)\n\n/s)?.[1].matchAll(/^    (\w+):/gm) ?? [];
+  const inCamelCase = [...native].map(([, name]) => name.replace(/_([a-z])/g, (_, letter) => letter.toUpperCase()));
+  assert.ok(inCamelCase.length > 10);
+  assert.deepEqual([...typed].map(([, name]) => name).sort(), inCamelCase.sort());
+});
 
 /** @param {any} grammar @param {string} text */
 function accepts(grammar, text) {
@@ -50,6 +61,9 @@ test("documents in a registry", async () => {
   const registry = { "https://example.com/n": { type: "integer" } };
   assert.ok(accepts(await compiler.compileJsonSchema({ $ref: "https://example.com/n" }, { registry }), "12"));
   await assert.rejects(compiler.compileJsonSchema({}, { registry: [1] }), { name: "OptionError", option: "registry" });
+  const format = { type: "json_schema", json_schema: { $ref: "https://example.com/n" } };
+  assert.ok(accepts(await compiler.compileStructuralTag({ type: "structural_tag", format }, { registry }), "12"));
+  assert.ok(accepts(await compiler.compileLark('start: %json {"$ref": "https://example.com/n"}', "start", { registry }), "12"));
 });
 
 test("what of a schema does not constrain the output is reported", async () => {
@@ -84,7 +98,19 @@ test("errors keep their type, and say where", async () => {
   await assert.rejects(compiler.compileGrammar('root ::= "(" root ")"'), { name: "UnsatisfiableError" });
 });
 
-test("errors name options and ways out as they are here", async () => {
+test("spans count as JavaScript's strings do", async () => {
+  for (const source of ["😀a(b", "a\n😀(b"]) {
+    await assert.rejects(compiler.compileRegex(source), (/** @type {any} */ error) => source.slice(...error.span) === "(");
+  }
+});
+
+test("errors name options, types and ways out as they are here", async () => {
+  await assert.rejects(compiler.compileJsonSchema({}, { separators: [",", ":"] }), { hint: "set anyWhitespace: false" });
+  await assert.rejects(compiler.compileJsonSchema({ uniqueItems: true, contains: { type: "string" } }), {
+    hint: 'remove or rewrite it, or pass { onUnsupported: "relax" } to leave it out',
+  });
+  await assert.rejects(compiler.compileJsonSchema(null), { message: /^a schema must be an object or a boolean, not null\n/ });
+  await assert.rejects(compiler.compileLark("start: @other"), { hint: "write its rules here" });
   await assert.rejects(compiler.compileJsonSchema({}, { anyWhitespce: true }), {
     name: "OptionError", option: "anyWhitespce", hint: "did you mean 'anyWhitespace'?",
     message: "unknown option 'anyWhitespce'\n  hint: did you mean 'anyWhitespace'?",
@@ -97,6 +123,14 @@ test("errors name options and ways out as they are here", async () => {
   await assert.rejects(compiler.compileGrammar('root ::= "a"\n%ignore " "'), { hint: /: use compileLark$/ });
   await assert.rejects(compiler.compileJsonSchema({ type: "structural_tag" }), { hint: /use compileStructuralTag$/ });
   await assert.rejects(compiler.compileJsonSchema({ $ref: "https://example.com/n" }), { hint: /registry, an object/ });
+});
+
+test("a grammar that was disposed of is compiled anew, and is in no other's way", async () => {
+  const first = await compiler.compileRegex("[d-f]");
+  first.dispose();
+  assert.ok(accepts(await compiler.compileRegex("[g-i]"), "h"));
+  assert.ok(accepts(await compiler.compileRegex("[d-f]"), "e"));
+  assert.throws(() => new GrammarMatcher(first), { name: "MatcherError", message: /^the grammar was disposed of/ });
 });
 
 test("a structure that takes too long ends with its worker, and the next one works", async () => {

@@ -5,8 +5,12 @@
  *     matcher.fillNextTokenBitmask(bitmask);
  *     applyTokenBitmaskInplace(logits, bitmask);
  */
-import { instance, integer } from "./arguments.js";
+import { instance, integer, named, typeName } from "./arguments.js";
 import { BitmaskError } from "./errors.js";
+
+const BITMASK_HINT = "create it with allocateTokenBitmask(batchSize, vocabSize)";
+const ROWS_HINT = "rows count from 0; a sequence needs a row, and one more for each token of its draft: " +
+  "allocateTokenBitmask(numRows, vocabSize)";
 
 /** @param {number} vocabSize @returns {number} the words of a row */
 export const wordsOf = (vocabSize) => Math.ceil(vocabSize / 32);
@@ -28,21 +32,34 @@ export function allocateTokenBitmask(batchSize, vocabSize) {
  * @param {object} [options]
  * @param {number} [options.vocabSize] the width of a row of logits; by default `logits` is one row
  */
-export function applyTokenBitmaskInplace(logits, bitmask, { vocabSize = logits.length } = {}) {
+export function applyTokenBitmaskInplace(logits, bitmask, options = {}) {
   if (!(logits instanceof Float32Array || logits instanceof Float64Array)) {
-    throw new BitmaskError("logits must be a Float32Array or a Float64Array", {
-      hint: /** @type {unknown} */ (logits) instanceof Int32Array ? "pass the logits first, then the bitmask" : undefined,
-    });
+    throw new BitmaskError(`logits must be a Float32Array or a Float64Array, not ${typeName(logits)}`, { hint: wayToLogits(logits) });
   }
   instance("bitmask", bitmask, Int32Array);
+  const { vocabSize = logits.length } = named(options, ["vocabSize"]);
   const rows = logits.length / integer("vocabSize", vocabSize, 1);
   const words = bitmask.length / rows;
   if (!Number.isInteger(rows) || !Number.isInteger(words)) {
     throw new BitmaskError(`${logits.length} logits and ${bitmask.length} words are not rows of the same number`);
   }
+  if (words > wordsOf(vocabSize)) {
+    const atLeast = 32 * (words - 1) + 1;
+    throw new BitmaskError(`a row has ${vocabSize} logits, but the bitmask is for at least ${atLeast} tokens`, {
+      hint: "give TokenizerInfo the model's width, as vocabSize; of several rows, pass all logits and the width of a row, " +
+        "{ vocabSize }, or one row of the bitmask",
+    });
+  }
   for (let row = 0; row < rows; ++row) {
     applyRow(logits.subarray(row * vocabSize, (row + 1) * vocabSize), bitmask.subarray(row * words, (row + 1) * words));
   }
+}
+
+/** @param {any} value */
+function wayToLogits(value) {
+  if (value instanceof Int32Array) return "pass the logits first, then the bitmask";
+  if (value?.data instanceof Float32Array) return "pass its data";
+  return Array.isArray(value) ? "pass a Float32Array, which is changed in place" : undefined;
 }
 
 /**
@@ -72,8 +89,35 @@ function applyRow(logits, words) {
  * @returns {number[]}
  */
 export function allowedTokens(bitmask, vocabSize, row = 0) {
-  const words = wordsOf(vocabSize);
+  const words = rowsIn(bitmask, integer("vocabSize", vocabSize, 1), row, 1);
   const out = [];
   for (let id = 0; id < vocabSize; ++id) if ((bitmask[row * words + (id >> 5)] >>> (id & 31)) & 1) out.push(id);
   return out;
+}
+
+/**
+ * @param {unknown} bitmask
+ * @param {number} vocabSize
+ * @param {number} index
+ * @param {number} count
+ * @returns {number} the words of a row
+ */
+export function rowsIn(bitmask, vocabSize, index, count) {
+  if (!(bitmask instanceof Int32Array)) {
+    throw new BitmaskError(`the bitmask must be an Int32Array, not ${typeName(bitmask)}`, { hint: BITMASK_HINT });
+  }
+  const words = wordsOf(vocabSize);
+  const numRows = bitmask.length / words;
+  if (!Number.isInteger(numRows)) {
+    throw new BitmaskError(`the bitmask has ${bitmask.length} words, which are not rows of ${words}, as the vocabulary of ` +
+      `${vocabSize} tokens needs them`, { hint: BITMASK_HINT });
+  }
+  const rows = `${numRows} ${numRows === 1 ? "row" : "rows"}`;
+  if (integer("index", index) < 0 || index >= numRows) {
+    throw new BitmaskError(`there is no row ${index} in the bitmask, which has ${rows}`, { hint: ROWS_HINT });
+  }
+  if (index + count > numRows) {
+    throw new BitmaskError(`${count} rows from row ${index} on are needed, but the bitmask has ${rows}`, { hint: ROWS_HINT });
+  }
+  return words;
 }

@@ -7,7 +7,7 @@
  *
  * What was compiled is kept, the least recently used going first.
  */
-import { bytes, instance, integer } from "./arguments.js";
+import { bytes, instance, integer, isIterable, jsonText, named, optionsObject, string, wrongArgument } from "./arguments.js";
 import { frontEnds } from "./frontends.js";
 import { Handle, call, kernel, place, precompute } from "./kernel.js";
 import { TokenizerInfo } from "./tokenizer.js";
@@ -17,6 +17,30 @@ const CACHE_BYTES = 256 << 20;
 const FILE_HINT =
   "pass await response.arrayBuffer(), of a file that maskwright compile wrote; for a schema, use compileJsonSchema";
 
+const INFO_HINT = "use TokenizerInfo.fromTokenizerJson, or another of its functions";
+const OPTIONS = ["cacheEnabled", "cacheLimitBytes", "grammarLimitBytes"];
+
+/**
+ * How a JSON Schema is read, and how its instances are spelled: docs/json_schema.md.
+ * @typedef {object} JsonSchemaOptions
+ * @property {boolean} [anyWhitespace] whether white space may stand wherever JSON allows it; true by default
+ * @property {number} [maxWhitespaceCnt] the longest run of it; 32 by default
+ * @property {string} [whitespacePattern] a regular expression for what stands there instead
+ * @property {number} [indent] as in `JSON.stringify`; with `anyWhitespace: false`
+ * @property {readonly [item: string, key: string]} [separators] such as [",", ":"]; with `anyWhitespace: false`
+ * @property {boolean} [ensureAscii] whether characters beyond ASCII are written as escapes only
+ * @property {boolean} [strictMode] whether objects have declared members only, unless the schema says otherwise
+ * @property {"error" | "relax"} [onUnsupported] what becomes of an assertion that cannot be enforced
+ * @property {boolean} [anyOrder] whether members come in any order
+ * @property {Readonly<Record<string, unknown>>} [registry] documents by their URIs, for references
+ * @property {"plain" | "digits" | "any"} [numbers] how numbers are spelled
+ * @property {"assert" | "annotate"} [formats] whether `format` is enforced, as it is by default
+ */
+/**
+ * @typedef {JsonSchemaOptions & {reasoning?: "enabled" | "disabled" | "auto" | boolean, parallelToolCalls?: boolean,
+ *     content?: unknown, thinkingTokenBudget?: number}} ToolsOptions what a model may write beside tools:
+ *     docs/structural_tags.md
+ */
 /** @typedef {{pointer: string, keyword: string, outcome: "annotation" | "relaxed", reason: string}} Finding */
 
 /** A grammar bound to a tokenizer, ready for any number of matchers. */
@@ -34,7 +58,7 @@ export class CompiledGrammar {
   constructor(tokenizerInfo, file, grammarLimitBytes = GRAMMAR_BYTES) {
     this.tokenizerInfo = instance("tokenizerInfo", tokenizerInfo, TokenizerInfo);
     /** The bytes that it was made from, as of `maskwright compile`. */
-    this.file = bytes("file", file, FILE_HINT);
+    this.file = /** @type {Uint8Array<ArrayBuffer>} */ (bytes("file", file, FILE_HINT));
     /** What of a JSON Schema does not constrain the output. @type {Finding[]} */
     this.report = [];
     const tokenizer = tokenizerInfo.handle;
@@ -62,7 +86,12 @@ export class CompiledGrammar {
     return precompute(this.#handle, 0, budgetUs);
   }
 
-  /** Gives its memory back now. Its matchers stay valid. */
+  /** Whether it was disposed of. @returns {boolean} */
+  get isDisposed() {
+    return this.#handle.isFreed;
+  }
+
+  /** Gives its memory back now. Its matchers stay valid. The compiler that kept it compiles it anew when asked again. */
   dispose() {
     this.#handle.dispose();
   }
@@ -80,8 +109,9 @@ export class GrammarCompiler {
    * @param {number} [options.cacheLimitBytes] what the kept grammars may hold together
    * @param {number} [options.grammarLimitBytes] what one grammar may remember
    */
-  constructor(tokenizerInfo, { cacheEnabled = true, cacheLimitBytes = CACHE_BYTES, grammarLimitBytes = GRAMMAR_BYTES } = {}) {
-    this.tokenizerInfo = instance("tokenizerInfo", tokenizerInfo, TokenizerInfo);
+  constructor(tokenizerInfo, options = {}) {
+    this.tokenizerInfo = instance("tokenizerInfo", tokenizerInfo, TokenizerInfo, INFO_HINT);
+    const { cacheEnabled = true, cacheLimitBytes = CACHE_BYTES, grammarLimitBytes = GRAMMAR_BYTES } = named(options, OPTIONS);
     this.#options = {
       cacheLimitBytes: cacheEnabled ? integer("cacheLimitBytes", cacheLimitBytes, 0) : 0,
       grammarLimitBytes: integer("grammarLimitBytes", grammarLimitBytes, 0),
@@ -95,47 +125,56 @@ export class GrammarCompiler {
 
   /**
    * @param {unknown} schema data, or a JSON text
-   * @param {Record<string, unknown>} [options] the fields of the Python API's `JsonSchemaOptions`, in camel case;
-   *     `registry` is an object of documents by their URIs
+   * @param {JsonSchemaOptions} [options]
    */
-  compileJsonSchema(schema, options = {}) {
-    return this.#get("json_schema", typeof schema === "string" ? schema : JSON.stringify(schema), options);
+  async compileJsonSchema(schema, options = {}) {
+    return this.#get("json_schema", typeof schema === "string" ? schema : jsonText("schema", schema), options);
   }
 
   /** @param {string} pattern @param {{flags?: string}} [options] */
-  compileRegex(pattern, { flags = "" } = {}) {
-    return this.#get("regex", pattern, { flags });
+  async compileRegex(pattern, options = {}) {
+    const isRegExp = /** @type {unknown} */ (pattern) instanceof RegExp;
+    const { flags = "" } = named(options, ["flags"]);
+    string("pattern", pattern, isRegExp ? "pass pattern.source, and { flags: pattern.flags }" : undefined);
+    return this.#get("regex", pattern, { flags: string("flags", flags, 'pass letters, such as "i"') });
   }
 
   /** Compiles EBNF or GBNF. @param {string} source @param {string} [rootRuleName] */
-  compileGrammar(source, rootRuleName = "root") {
-    return this.#get("ebnf", source, { rootRuleName });
+  async compileGrammar(source, rootRuleName = "root") {
+    return this.#get("ebnf", string("source", source), { rootRuleName: string("rootRuleName", rootRuleName) });
   }
 
-  /** @param {string} source @param {string} [start] @param {Record<string, unknown>} [options] */
-  compileLark(source, start = "start", options = {}) {
-    return this.#get("lark", source, { start, ...options });
+  /** @param {string} source @param {string} [start] @param {JsonSchemaOptions & {modules?: Record<string, string>}} [options] */
+  async compileLark(source, start = "start", options = {}) {
+    return this.#get("lark", string("source", source), { ...options, start: string("start", start) });
   }
 
   /** @param {Iterable<string>} choices */
-  compileChoices(choices) {
-    return this.#get("choices", JSON.stringify([...choices]), {});
+  async compileChoices(choices) {
+    if (!isIterable(choices)) {
+      throw wrongArgument("choices", choices, "an array of strings", typeof choices === "string" ? "pass [text]" : undefined);
+    }
+    const texts = Array.from(choices, (each) => string("each of choices", each, "pass String(choice)"));
+    return this.#get("choices", JSON.stringify(texts), {});
   }
 
-  /** @param {unknown} tag data, or a JSON text @param {Record<string, unknown>} [options] */
-  compileStructuralTag(tag, options = {}) {
-    return this.#get("structural_tag", typeof tag === "string" ? tag : JSON.stringify(tag), options);
+  /** @param {unknown} tag data, or a JSON text @param {JsonSchemaOptions} [options] */
+  async compileStructuralTag(tag, options = {}) {
+    return this.#get("structural_tag", typeof tag === "string" ? tag : jsonText("tag", tag), options);
   }
 
   /**
    * Compiles what a model of this family may write with these tools.
    * @param {string} family such as "hermes" or "llama"
-   * @param {unknown[]} tools in OpenAI's form
+   * @param {readonly unknown[]} tools in OpenAI's form
    * @param {unknown} [toolChoice]
-   * @param {Record<string, unknown>} [options]
+   * @param {ToolsOptions} [options]
    */
-  compileTools(family, tools, toolChoice = "auto", options = {}) {
-    return this.#get("tools", JSON.stringify({ family, tools, toolChoice }), options);
+  async compileTools(family, tools, toolChoice = "auto", options = {}) {
+    string("family", family, Array.isArray(family) ? "pass the family first, then the tools" : undefined);
+    const request = `{"family": ${JSON.stringify(family)}, "tools": ${jsonText("tools", tools, "/tools")}, "toolChoice": ${
+      jsonText("toolChoice", toolChoice, "/tool_choice")}}`;
+    return this.#get("tools", request, options);
   }
 
   clearCache() {
@@ -145,13 +184,13 @@ export class GrammarCompiler {
   /**
    * @param {string} kind
    * @param {string} source
-   * @param {Record<string, unknown>} options
+   * @param {object} options
    * @returns {Promise<CompiledGrammar>}
    */
   async #get(kind, source, options) {
-    const key = JSON.stringify([kind, source, options]);
+    const key = `${kind} ${JSON.stringify(source)} ${jsonText("options", optionsObject(options))}`;
     const known = this.#kept.get(key);
-    if (known) {
+    if (known && !isDisposed(known)) {
       this.#kept.delete(key);
       this.#kept.set(key, known);
       return known;
@@ -168,7 +207,7 @@ export class GrammarCompiler {
     return made;
   }
 
-  /** @param {string} kind @param {string} source @param {Record<string, unknown>} options */
+  /** @param {string} kind @param {string} source @param {object} options */
   async #compile(kind, source, options) {
     const info = this.tokenizerInfo;
     const special = info.specialTokenIds.map((id) => [id, new TextDecoder().decode(info.tokenBytes[id])]);
@@ -182,8 +221,11 @@ export class GrammarCompiler {
     let held = 0;
     for (const [key, grammar] of [...this.#kept].reverse()) {
       if (!(grammar instanceof CompiledGrammar)) continue;
-      held += grammar.memorySizeBytes;
-      if (held > this.#options.cacheLimitBytes) this.#kept.delete(key);
+      held += grammar.isDisposed ? 0 : grammar.memorySizeBytes;
+      if (grammar.isDisposed || held > this.#options.cacheLimitBytes) this.#kept.delete(key);
     }
   }
 }
+
+/** @param {CompiledGrammar | Promise<CompiledGrammar>} grammar */
+const isDisposed = (grammar) => grammar instanceof CompiledGrammar && grammar.isDisposed;

@@ -3,17 +3,37 @@
  * of texts say where (`line`, `column`, `span`), those of schemas and tags at which JSON `pointer`.
  */
 
-/** Base of all errors. */
+/** Base of all errors, with what a program may want to act on; an error has those fields that apply to it. */
 export class MaskwrightError extends Error {
   /**
    * @param {string} message
-   * @param {Record<string, unknown>} [fields] what a program may want to act on
+   * @param {Record<string, unknown>} [fields]
    */
   constructor(message, fields = {}) {
     super(fields.hint ? `${message}\n  hint: ${fields.hint}` : message);
     this.name = new.target.name;
+    /** What to do about it; the message ends with it. @type {string | undefined} */
+    this.hint;
+    /** A JSON pointer into the schema, the tag or the tools. @type {string | undefined} */
+    this.pointer;
+    /** Of all places that contradict each other. @type {string[] | undefined} */
+    this.pointers;
+    /** Of JSON Schema. @type {string | undefined} */
+    this.keyword;
+    /** Counts from 1. @type {number | undefined} */
+    this.line;
+    /** Counts characters, from 1. @type {number | undefined} */
+    this.column;
+    /** What is wrong: `source.slice(...span)`. @type {[start: number, end: number] | undefined} */
+    this.span;
+    /** Of a grammar. @type {string | undefined} */
+    this.rule;
     /** @type {string | undefined} */
-    this.hint = undefined;
+    this.argument;
+    /** @type {string | undefined} */
+    this.option;
+    /** Such as "time", "memory" or "depth". @type {string | undefined} */
+    this.limit;
     Object.assign(this, fields);
   }
 }

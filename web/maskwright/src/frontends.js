@@ -2,6 +2,7 @@
  * The front-ends, which are Python's (src/maskwright/frontends): run by Pyodide in a worker, which is started when the
  * first structure is compiled. A structure that takes too long ends with its worker, and the page stays responsive.
  */
+import { named } from "./arguments.js";
 import { ArgumentError, LimitError, MaskwrightError, errorsByName } from "./errors.js";
 import { absolute } from "./kernel.js";
 
@@ -23,9 +24,9 @@ let sharedOptions = {};
 
 /** Says where Pyodide is, before the first structure is compiled. @param {FrontEndOptions} options */
 export function configureFrontEnds(options) {
+  sharedOptions = named(options, ["pyodide", "frontends", "wasm", "timeoutMs"]);
   shared?.close();
   shared = undefined;
-  sharedOptions = options;
 }
 
 /** @returns {FrontEnds} */
@@ -63,7 +64,7 @@ export class FrontEnds {
   /**
    * @param {string} kind
    * @param {string} source
-   * @param {Record<string, unknown>} options
+   * @param {object} options
    * @param {(number | string)[][]} specialTokens
    * @returns {Promise<{file: Uint8Array, report: import("./compiler.js").Finding[]}>}
    */
@@ -75,7 +76,7 @@ export class FrontEnds {
    * Writes a structure's grammar in EBNF, which `compileGrammar` reads.
    * @param {string} kind as of `compile`
    * @param {string} source
-   * @param {Record<string, unknown>} [options]
+   * @param {object} [options]
    * @param {(number | string)[][]} [specialTokens]
    * @returns {Promise<string>}
    */

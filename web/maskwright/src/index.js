@@ -23,3 +23,14 @@ export { configureFrontEnds, frontEnds } from "./frontends.js";
 export { load } from "./kernel.js";
 export { BatchGrammarMatcher, GrammarMatcher } from "./matcher.js";
 export { TokenizerInfo } from "./tokenizer.js";
+
+/** @typedef {import("./compiler.js").Finding} Finding */
+/** @typedef {import("./compiler.js").JsonSchemaOptions} JsonSchemaOptions */
+/** @typedef {import("./compiler.js").ToolsOptions} ToolsOptions */
+/** @typedef {import("./events.js").Event} Event */
+/** @typedef {import("./frontends.js").FrontEndOptions} FrontEndOptions */
+/** @typedef {import("./matcher.js").Capture} Capture */
+/** @typedef {import("./matcher.js").MatcherOptions} MatcherOptions */
+/** @typedef {import("./kernel.js").Precomputed} Precomputed */
+/** @typedef {import("./tokenizer.js").Encode} Encode */
+/** @typedef {import("./tokenizer.js").TokenizerOptions} TokenizerOptions */

@@ -2,8 +2,9 @@
  * The WebAssembly kernel: loading it, memory for arguments, and errors. The rest of the package calls its exports
  * (web/kernel/bindings.cpp) through `call`.
  */
+import { named, wrongArgument } from "./arguments.js";
 import {
-  GrammarError, LimitError, MaskwrightError, MatcherError, TokenizerError, UnsatisfiableError,
+  GrammarError, LimitError, MaskwrightError, MatcherError, OptionError, TokenizerError, UnsatisfiableError,
 } from "./errors.js";
 
 /** @typedef {{memory: WebAssembly.Memory} & Record<string, (...args: any[]) => any>} Exports */
@@ -21,7 +22,8 @@ let loading;
  *     itself; by default `maskwright.wasm` beside this package's `src`, and what is relative is relative to the page
  * @returns {Promise<void>}
  */
-export function load({ wasm = new URL("../maskwright.wasm", import.meta.url) } = {}) {
+export function load(options = {}) {
+  const { wasm = new URL("../maskwright.wasm", import.meta.url) } = named(options, ["wasm"]);
   loading ??= instantiate(wasm).catch((error) => {
     loading = undefined; // it may be tried again
     throw error;
@@ -178,6 +180,9 @@ const registry = new FinalizationRegistry((/** @type {{free: string, at: number}
   kernel()[held.free](held.at);
 });
 
+/** @type {Record<string, string>} */
+const DISPOSED = { mw_grammar_free: "grammar", mw_matcher_free: "matcher", mw_tokenizer_free: "tokenizer" };
+
 /** An object of the kernel's: freed when asked, or when JavaScript's owner is collected. */
 export class Handle {
   #at;
@@ -194,12 +199,16 @@ export class Handle {
   }
 
   get at() {
-    if (this.#at === 0) throw new MatcherError("it was disposed of", { hint: "make another one" });
+    if (this.isFreed) throw new MatcherError(`the ${DISPOSED[this.#free]} was disposed of`, { hint: "make another one" });
     return this.#at;
   }
 
+  get isFreed() {
+    return this.#at === 0;
+  }
+
   dispose() {
-    if (this.#at === 0) return;
+    if (this.isFreed) return;
     registry.unregister(this);
     kernel()[this.#free](this.#at);
     this.#at = 0;
@@ -215,7 +224,9 @@ export class Handle {
  * @returns {Precomputed}
  */
 export function precompute(grammar, sequence, budgetUs) {
-  call("mw_precompute", grammar.at, sequence, Number(budgetUs));
+  if (typeof budgetUs !== "number") throw wrongArgument("budgetUs", budgetUs, "a number");
+  if (!(budgetUs >= 0)) throw new OptionError(`budgetUs must be >= 0, not ${budgetUs}`, { option: "budgetUs" });
+  call("mw_precompute", grammar.at, sequence, budgetUs);
   const [numMasks, numConfigurations, finished, elapsedUs] = new Float64Array(leftData().buffer);
   return { numMasks, numConfigurations, finished: finished !== 0, elapsedUs };
 }

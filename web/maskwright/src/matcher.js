@@ -4,16 +4,14 @@
  * Methods are those of the Python API in camel case, and do the same (docs/api.md). The mask and `acceptToken` agree on
  * every token, whatever was filled, rolled back or forked before. After an error nothing has changed.
  */
-import { encoded, instance, integer, tokenId, tokenIds, typeName } from "./arguments.js";
-import { wordsOf } from "./bitmask.js";
+import { encoded, instance, integer, isIterable, isWellFormed, named, tokenId, tokenIds, wrongArgument } from "./arguments.js";
+import { rowsIn } from "./bitmask.js";
 import { CompiledGrammar } from "./compiler.js";
 import { BitmaskError, MatcherError, OptionError, TokenizerError } from "./errors.js";
 import { Handle, call, intsAt, kernel, leftData, place, precompute, rowScratch } from "./kernel.js";
 
 const MAX_TOKEN_BUDGET = 10 ** 9;
-const BITMASK_HINT = "create it with allocateTokenBitmask(batchSize, vocabSize)";
-const ROWS_HINT = "rows count from 0; a sequence needs a row, and one more for each token of its draft: " +
-  "allocateTokenBitmask(numRows, vocabSize)";
+const OPTIONS = ["maxTokens", "budget", "overrideStopTokens", "terminateWithoutStopToken", "defaultTemperature"];
 const INDICES_HINT =
   "each entry of indices is where the rows of a sequence begin: one, and one for each token of its draft";
 
@@ -41,13 +39,14 @@ export class GrammarMatcher {
     this.compiledGrammar = instance("compiledGrammar", compiledGrammar, CompiledGrammar);
     const info = compiledGrammar.tokenizerInfo;
     /** @type {number[]} */
-    this.stopTokenIds = stopTokens(options.overrideStopTokens, info);
+    this.stopTokenIds = [];
     if (options instanceof Twin) {
       this.stopTokenIds = options.of.stopTokenIds;
       this.#handle = new Handle(call("mw_fork", options.of.#handle.at), "mw_matcher_free");
       return;
     }
-    const { maxTokens, budget = "exact", defaultTemperature } = options;
+    const { maxTokens, budget = "exact", defaultTemperature, overrideStopTokens } = named(options, OPTIONS);
+    this.stopTokenIds = stopTokens(overrideStopTokens, info);
     if (budget !== "exact" && budget !== "quick") {
       throw new OptionError(`budget must be "exact" or "quick", not '${String(budget).slice(0, 60)}'`, { option: "budget" });
     }
@@ -93,6 +92,7 @@ export class GrammarMatcher {
 
   /** Accepts text, however it would be tokenized; it counts as one token. @param {string | Uint8Array} text */
   acceptString(text) {
+    if (!isWellFormed(text)) return false;
     const data = encoded("text", text);
     const [at] = place(data);
     return call("mw_accept_bytes", this.#handle.at, at, data.length) !== 0;
@@ -232,7 +232,8 @@ export class GrammarMatcher {
   }
 
   /** @param {{order?: "begin" | "end"}} [options] @returns {Capture[]} */
-  getCaptureSpans({ order = "begin" } = {}) {
+  getCaptureSpans(options = {}) {
+    const { order = "begin" } = named(options, ["order"]);
     if (order !== "begin" && order !== "end") {
       throw new OptionError(`unknown order '${String(order).slice(0, 60)}'`, { option: "order", hint: "use 'begin' or 'end'" });
     }
@@ -304,6 +305,7 @@ class Twin {
 export class BatchGrammarMatcher {
   /** @param {Iterable<GrammarMatcher>} matchers */
   constructor(matchers) {
+    if (!isIterable(matchers)) throw wrongArgument("matchers", matchers, "an array of matchers", "pass [matcher]");
     /** @type {GrammarMatcher[]} */
     this.matchers = [...matchers].map((each) => instance("each of matchers", each, GrammarMatcher));
     if (new Set(this.matchers).size < this.matchers.length) throw new MatcherError("a matcher is given twice");
@@ -311,6 +313,7 @@ export class BatchGrammarMatcher {
 
   /** @template T @param {ArrayLike<T>} given @param {string} what @returns {ArrayLike<T>} */
   #each(given, what) {
+    if (typeof given?.length !== "number") throw wrongArgument(what, given, "an array with one for each matcher");
     if (given.length !== this.matchers.length) {
       throw new MatcherError(`expected ${this.matchers.length} ${what}, one for each matcher, but got ${given.length}`);
     }
@@ -436,29 +439,6 @@ class Records {
     this.#at += size;
     return this.#data.subarray(this.#at - size, this.#at);
   }
-}
-
-/**
- * @param {unknown} bitmask
- * @param {number} vocabSize
- * @param {number} index
- * @param {number} count
- * @returns {number} the words of a row
- */
-function rowsIn(bitmask, vocabSize, index, count) {
-  if (!(bitmask instanceof Int32Array)) {
-    throw new BitmaskError(`the bitmask must be an Int32Array, not ${typeName(bitmask)}`, { hint: BITMASK_HINT });
-  }
-  const words = wordsOf(vocabSize);
-  const numRows = Math.floor(bitmask.length / words);
-  const rows = `${numRows} ${numRows === 1 ? "row" : "rows"}`;
-  if (integer("index", index) < 0 || index >= numRows) {
-    throw new BitmaskError(`there is no row ${index} in the bitmask, which has ${rows}`, { hint: ROWS_HINT });
-  }
-  if (index + count > numRows) {
-    throw new BitmaskError(`${count} rows from row ${index} on are needed, but the bitmask has ${rows}`, { hint: ROWS_HINT });
-  }
-  return words;
 }
 
 /**

@@ -4,7 +4,7 @@
  *
  *     const info = TokenizerInfo.fromTokenizerJson(await (await fetch("tokenizer.json")).json(), { stopTokenIds: [2] });
  */
-import { encoded, integer, tokenIds, typeName, wrongArgument } from "./arguments.js";
+import { encoded, integer, isWellFormed, named, tokenIds, typeName, wrongArgument } from "./arguments.js";
 import { TokenizerError } from "./errors.js";
 import { Handle, call, kernel, place } from "./kernel.js";
 import { decoderOfPreTokenizer, parseDecoder } from "./text_decoders.js";
@@ -12,6 +12,7 @@ import { MAX_VOCAB_SIZE, NO_BYTES, checkDecoded, textsById } from "./vocabulary.
 
 const MAX_CANDIDATES = 8; // in a hint
 const MAX_TOKEN_BYTES = 0xfffe;
+const OPTIONS = ["stopTokenIds", "vocabSize", "encode"];
 
 /** @typedef {(text: string) => Iterable<number>} Encode */
 /**
@@ -35,7 +36,9 @@ export class TokenizerInfo {
    * @param {boolean} [fields.dropsLeadingSpace] whether decoding a whole text drops the space that it begins with
    * @param {Encode} [fields.encode] from text to token ids, without special tokens
    */
-  constructor({ tokenBytes, vocabSize, specialTokenIds = [], stopTokenIds = [], dropsLeadingSpace = false, encode }) {
+  constructor(fields) {
+    const { tokenBytes, vocabSize, specialTokenIds = [], stopTokenIds = [], dropsLeadingSpace = false, encode } =
+      named(fields, ["tokenBytes", ...OPTIONS, "specialTokenIds", "dropsLeadingSpace"]);
     if (!Array.isArray(tokenBytes)) {
       throw wrongArgument("tokenBytes", tokenBytes, "an array with the bytes of every id",
         "use TokenizerInfo.fromTokenizerJson for a tokenizer.json");
@@ -47,7 +50,8 @@ export class TokenizerInfo {
     if (this.vocabSize > MAX_VOCAB_SIZE) {
       throw new TokenizerError(`a vocabulary of ${this.vocabSize} ids is too large: the limit is ${MAX_VOCAB_SIZE}`);
     }
-    tokenBytes.forEach((token, id) => {
+    this.tokenBytes = Array.from(tokenBytes);
+    this.tokenBytes.forEach((token, id) => {
       if (!(token instanceof Uint8Array)) {
         throw new TokenizerError(`token ${id} is of type ${typeName(token)}, not Uint8Array`, {
           hint: typeof token === "string" ? "use TokenizerInfo.fromVocab for texts" : undefined,
@@ -57,7 +61,6 @@ export class TokenizerInfo {
         throw new TokenizerError(`token ${id} has ${token.length} bytes: the limit is ${MAX_TOKEN_BYTES}`);
       }
     });
-    this.tokenBytes = tokenBytes;
     this.specialTokenIds = idsWithin("special token", specialTokenIds, this.vocabSize);
     this.stopTokenIds = idsWithin("stop token", stopTokenIds, this.vocabSize);
     this.dropsLeadingSpace = Boolean(dropsLeadingSpace);
@@ -73,13 +76,14 @@ export class TokenizerInfo {
    * `Ġthe` for ` the`, are refused: `fromEncodedVocab` decodes them.
    * @param {import("./vocabulary.js").Vocabulary} tokens the texts in the order of their ids, or a Map or an object from
    *     texts to ids
-   * @param {TokenizerOptions & {specialTokenIds?: Iterable<number>, encode?: Encode}} options
+   * @param {TokenizerOptions & {specialTokenIds?: Iterable<number>, encode?: Encode}} [options]
    */
-  static fromVocab(tokens, { stopTokenIds, specialTokenIds = [], vocabSize, encode } = {}) {
+  static fromVocab(tokens, options = {}) {
+    const { stopTokenIds, specialTokenIds = [], vocabSize, encode } = named(options, [...OPTIONS, "specialTokenIds"]);
     const texts = textsById("tokens", tokens);
     checkDecoded(texts);
     if (stopTokenIds === undefined) throw noStopToken();
-    const tokenBytes = texts.map((token, id) => encoded(`token ${id}`, token));
+    const tokenBytes = texts.map(bytesOfToken);
     return new TokenizerInfo({ tokenBytes, vocabSize, specialTokenIds, stopTokenIds, encode });
   }
 
@@ -90,9 +94,14 @@ export class TokenizerInfo {
    *     [options] `config`: the model's tokenizer_config.json, which names its stop token; `generationConfig`: the model's
    *     generation_config.json
    */
-  static fromTokenizerJson(json, { config = {}, generationConfig = {}, encode, ...options } = {}) {
+  static fromTokenizerJson(json, options = {}) {
+    const { config = {}, generationConfig = {}, encode, ...rest } = named(options, [...OPTIONS, "config", "generationConfig"]);
     const data = typeof json === "string" ? parsed(json) : json;
-    if (!data?.model?.vocab) throw new TokenizerError("it is not a tokenizer.json: it has no model with a vocabulary");
+    if (!data?.model?.vocab) {
+      throw new TokenizerError("it is not a tokenizer.json: it has no model with a vocabulary", {
+        hint: "pass the file's text or data: await (await fetch(url)).json()",
+      });
+    }
     const texts = textsOfJson(data);
     const inModel = modelIds(data.model);
     const decoder = decoderOf(data);
@@ -102,12 +111,12 @@ export class TokenizerInfo {
     const added = new Map((data.added_tokens ?? []).map((/** @type {any} */ token) => [token.id, token]));
     const tokenBytes = Array.from(texts, (text, id) =>
       text === undefined ? NO_BYTES : decoder.decode(text, added.has(id) && inModel.get(text) !== id));
-    const named = Object.entries(config).filter(([name]) => SPECIAL_NAMES.includes(name)).flatMap(([, value]) => value);
-    const special = [data.model.unk_token, ...named.map(contentOf)].map((text) => idOf.get(text));
+    const declared = Object.entries(config).filter(([name]) => SPECIAL_NAMES.includes(name)).flatMap(([, value]) => value);
+    const special = [data.model.unk_token, ...declared.map(contentOf)].map((text) => idOf.get(text));
     for (const token of added.values()) if (token.special) special.push(token.id);
     const eos = [idOf.get(contentOf(config.eos_token)), generationConfig.eos_token_id].flat();
     return fromRaw({ tokenBytes, special: present(special), stops: present(eos), encode,
-      dropsLeadingSpace: decoder.dropsLeadingSpace }, options);
+      dropsLeadingSpace: decoder.dropsLeadingSpace }, rest);
   }
 
   /**
@@ -116,8 +125,13 @@ export class TokenizerInfo {
    * @param {TokenizerOptions & {specialTokens?: Record<string, number>, encode?: Encode}} [options] `specialTokens`: ids
    *     by name; `<|endoftext|>` is the stop token by default
    */
-  static fromTiktoken(ranks, { specialTokens, encode, ...options } = {}) {
+  static fromTiktoken(ranks, options = {}) {
+    const { specialTokens, encode, ...rest } = named(options, [...OPTIONS, "specialTokens"]);
     const isText = typeof ranks === "string";
+    if (!isText && typeof ranks?.bpe_ranks !== "string") {
+      throw wrongArgument("ranks", ranks, "the text of a .tiktoken file or the ranks of js-tiktoken",
+        'pass the default export of "js-tiktoken/ranks/gpt2" or another one, of which a Tiktoken is made');
+    }
     /** @type {Uint8Array[]} */
     const tokenBytes = [];
     for (const line of (isText ? ranks : ranks.bpe_ranks).split("\n")) {
@@ -126,11 +140,16 @@ export class TokenizerInfo {
       if (isText) tokenBytes[rank(fields[1])] = fromBase64(fields[0]);
       else fields.slice(2).forEach((token, i) => (tokenBytes[rank(fields[1]) + i] = fromBase64(token)));
     }
-    const named = specialTokens ?? (isText ? {} : ranks.special_tokens) ?? {};
-    for (const [name, id] of Object.entries(named)) tokenBytes[rank(id)] = new TextEncoder().encode(name);
+    if (tokenBytes.length === 0) {
+      throw new TokenizerError("the ranks are empty: no line has a token and its rank", {
+        hint: "pass the contents of a .tiktoken file: await (await fetch(url)).text()",
+      });
+    }
+    const special = specialTokens ?? (isText ? {} : ranks.special_tokens) ?? {};
+    for (const [name, id] of Object.entries(special)) tokenBytes[rank(id)] = new TextEncoder().encode(name);
     const filled = Array.from(tokenBytes, (token) => token ?? NO_BYTES);
-    return fromRaw({ tokenBytes: filled, special: Object.values(named), stops: present([named["<|endoftext|>"]]), encode,
-      dropsLeadingSpace: false }, options);
+    return fromRaw({ tokenBytes: filled, special: Object.values(special), stops: present([special["<|endoftext|>"]]), encode,
+      dropsLeadingSpace: false }, rest);
   }
 
   /**
@@ -157,12 +176,12 @@ export class TokenizerInfo {
    * @param {TokenizerOptions & {vocabType: "raw" | "byte_fallback" | "byte_level", specialTokenIds?: Iterable<number>}}
    *     options `vocabType`: `tokenizer_info.token_postproc_method` of the model's mlc-chat-config.json
    */
-  static fromWebLLM(tokenizer, { vocabType, specialTokenIds = [], ...options }) {
+  static fromWebLLM(tokenizer, options) {
     if (typeof tokenizer?.getVocabSize !== "function" || typeof tokenizer?.idToToken !== "function") {
       throw new TokenizerError("fromWebLLM takes a Tokenizer of @mlc-ai/web-tokenizers");
     }
     const texts = Array.from({ length: tokenizer.getVocabSize() }, (_, id) => tokenizer.idToToken(id));
-    return TokenizerInfo.fromEncodedVocab(texts, { vocabType, specialTokenIds, ...options,
+    return TokenizerInfo.fromEncodedVocab(texts, { ...options, vocabType: knownVocabType(options?.vocabType),
       encode: (/** @type {string} */ text) => tokenizer.encode(text) });
   }
 
@@ -173,14 +192,14 @@ export class TokenizerInfo {
    * @param {TokenizerOptions & {vocabType?: "raw" | "byte_fallback" | "byte_level", specialTokenIds?: Iterable<number>,
    *     dropsLeadingSpace?: boolean, encode?: Encode}} [options]
    */
-  static fromEncodedVocab(texts, { vocabType = "raw", specialTokenIds = [], dropsLeadingSpace = false, encode,
-    ...options } = {}) {
-    const decoder = ENCODINGS[vocabType];
-    if (!decoder) throw new TokenizerError(`unknown vocabType ${vocabType}`, { hint: `use one of ${Object.keys(ENCODINGS)}` });
-    const parsedDecoder = decoder();
-    const tokenBytes = textsById("texts", texts).map((text) =>
-      typeof text === "string" ? parsedDecoder.decode(text, false) : text ?? NO_BYTES);
-    return fromRaw({ tokenBytes, special: [...specialTokenIds], stops: [], dropsLeadingSpace, encode }, options);
+  static fromEncodedVocab(texts, options = {}) {
+    const { vocabType = "raw", specialTokenIds = [], dropsLeadingSpace = false, encode, ...rest } =
+      named(options, [...OPTIONS, "vocabType", "specialTokenIds", "dropsLeadingSpace"]);
+    const decoder = ENCODINGS[knownVocabType(vocabType)]();
+    const inOrder = textsById("texts", texts);
+    if (vocabType === "raw") checkDecoded(inOrder);
+    const tokenBytes = inOrder.map((text) => (typeof text === "string" ? decoder.decode(text, false) : text ?? NO_BYTES));
+    return fromRaw({ tokenBytes, special: [...specialTokenIds], stops: [], dropsLeadingSpace, encode }, rest);
   }
 
   /** The kernel's form of the vocabulary, built on first use. */
@@ -234,6 +253,20 @@ const ENCODINGS = {
     parseDecoder({ type: "Sequence", decoders: [
       { type: "Replace", pattern: { String: "▁" }, content: " " }, { type: "ByteFallback" }] }),
 };
+
+/** @param {any} vocabType @returns {"raw" | "byte_fallback" | "byte_level"} */
+function knownVocabType(vocabType) {
+  if (Object.hasOwn(ENCODINGS, vocabType)) return vocabType;
+  throw new TokenizerError(`unknown vocabType ${String(vocabType).slice(0, 60)}`, {
+    hint: `use one of: ${Object.keys(ENCODINGS).join(", ")}`,
+  });
+}
+
+/** @param {string | Uint8Array} token @param {number} id */
+function bytesOfToken(token, id) {
+  if (!isWellFormed(token)) throw new TokenizerError(`token ${id} is not valid text: half of a character`, { hint: "pass its bytes" });
+  return encoded(`token ${id}`, token, "pass new Uint8Array() for an id without text");
+}
 
 /** @param {TokenizerInfo} info */
 function built(info) {

@@ -32,7 +32,7 @@ const MARKS = [
  * @returns {readonly Text[]}
  */
 export function textsById(argument, vocabulary) {
-  if (Array.isArray(vocabulary)) return vocabulary;
+  if (Array.isArray(vocabulary)) return Array.from(vocabulary); // where an id is left out, undefined
   /** @type {Text[]} */
   const texts = [];
   for (const [text, given] of entriesOf(argument, vocabulary)) {

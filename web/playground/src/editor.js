@@ -74,12 +74,11 @@ function characterAt(doc, line, column) {
   return { from: at, to: Math.min(at + 1, doc.length) };
 }
 
-/** Python counts characters, JavaScript units of UTF-16. @param {string} text @param {number[]} span */
-function spanIn(text, [start, end]) {
-  const characters = Array.from(text);
-  const from = characters.slice(0, start).join("").length;
-  const length = characters.slice(start, Math.max(end, start + 1)).join("").length;
-  return { from: length ? from : Math.max(0, from - 1), to: from + length };
+/** At least one character: where the text ends too early, the last. @param {string} text @param {number[]} span */
+function spanIn(text, [from, end]) {
+  if (from >= text.length) return { from: Math.max(0, text.length - 1), to: text.length };
+  const isPair = (text.codePointAt(from) ?? 0) > 0xffff;
+  return { from, to: Math.min(Math.max(end, from + (isPair ? 2 : 1)), text.length) };
 }
 
 /**

@@ -11,7 +11,7 @@
  * One processor serves one call of generate(), of one prompt or several. A row whose output is complete may only take
  * stop tokens, as generate() goes on until all rows are. Tested by web/tests/transformers.test.js.
  */
-import { instance } from "../arguments.js";
+import { instance, named } from "../arguments.js";
 import { CompiledGrammar } from "../compiler.js";
 import { ArgumentError, MatcherError } from "../errors.js";
 import { GrammarMatcher } from "../matcher.js";
@@ -31,7 +31,8 @@ import { maskRow } from "./rows.js";
  *     that many tokens. Without it, generate() may cut an output off in the middle
  * @returns {Processor}
  */
-export function grammarLogitsProcessor(grammars, { maxNewTokens } = {}) {
+export function grammarLogitsProcessor(grammars, options = {}) {
+  const { maxNewTokens } = named(options, ["maxNewTokens"]);
   const each = (/** @type {unknown} */ one) => (one === null ? null : instance("grammars", one, CompiledGrammar,
     "await what compileJsonSchema and the other functions of GrammarCompiler return"));
   const given = Array.isArray(grammars) ? grammars.map(each) : each(grammars);

@@ -13,7 +13,7 @@
  * WebLLM's own `response_format` cannot be taken over: its build has another engine in it. Through this interface WebLLM
  * moves each row of logits to the CPU and back, which takes longer than the mask. Tested by web/tests/web_llm.test.js.
  */
-import { instance } from "../arguments.js";
+import { instance, named } from "../arguments.js";
 import { CompiledGrammar } from "../compiler.js";
 import { MatcherError } from "../errors.js";
 import { GrammarMatcher } from "../matcher.js";
@@ -30,7 +30,8 @@ export class GrammarLogitProcessor {
    * @param {object} [options]
    * @param {number} [options.maxTokens] the request's `max_tokens`: the output is then complete within that many tokens
    */
-  begin(grammar, { maxTokens } = {}) {
+  begin(grammar, options = {}) {
+    const { maxTokens } = named(options, ["maxTokens"]);
     this.#matcher?.dispose();
     this.#matcher = undefined;
     this.#matcher = grammar === null ? null : new GrammarMatcher(instance("grammar", grammar, CompiledGrammar), { maxTokens });
