@@ -199,10 +199,10 @@ class Grammar:
 
         Warns:
             GrammarWarning: The pattern looks like a grammar, a JSON Schema or a structural tag; or it holds a
-                backspace, where the string around it has read the escape \\b.
+                backspace, where the string around it has read the escape \\b; or a POSIX class stands alone.
         """
         from maskwright.frontends.regex import whole_regex_to_expr
-        from maskwright.frontends.warnings.lost_escapes import warn_of_lost_escape
+        from maskwright.frontends.warnings.misread import warn_of_misread_pattern
         from maskwright.frontends.warnings.other_languages import warn_of_other_language, with_language
 
         check_pattern(pattern, flags)
@@ -211,7 +211,7 @@ class Grammar:
                 made = whole_regex_to_expr(pattern, flags=flags)
         except RegexSyntaxError as error:
             raise with_language(error, pattern)  # noqa: B904
-        found = warn_of_other_language(pattern) + warn_of_lost_escape(pattern, flags)
+        found = warn_of_other_language(pattern) + warn_of_misread_pattern(pattern, flags)
         return cls(_single(made), warnings=found, source=Source("regex", pattern, {"flags": flags}))
 
     @classmethod
@@ -227,7 +227,8 @@ class Grammar:
 
         Warns:
             GrammarWarning: A constraint has no effect, because free text beside it matches all that it matches; a
-                stop text must occur twice; or a string has read an escape of the regular expression in it.
+                stop text must occur twice; a string has read an escape of the regular expression in it; or a part is
+                surely meant as something else, such as a regular expression in quotes.
         """
         from maskwright.frontends.ebnf import ebnf_to_ir
         from maskwright.frontends.warnings.grammar_warnings import issue_warnings
@@ -269,7 +270,8 @@ class Grammar:
 
         Warns:
             GrammarWarning: A constraint has no effect, because free text beside it matches all that it matches; a
-                stop text must occur twice; or a string has read an escape of the regular expression in it.
+                stop text must occur twice; a string has read an escape of the regular expression in it; or a part is
+                surely meant as something else, such as a regular expression in quotes.
             SchemaWarning: Of a `%json`, as for `from_json_schema`.
 
         >>> print(Grammar.from_lark('start: "[" (NUM ("," NUM)*)? "]"\\nNUM: /[0-9]+/').dump())
@@ -431,7 +433,8 @@ class Grammar:
         return hash((tuple(rule.name for rule in self.ir.rules), self.ir.root))
 
     def __repr__(self) -> str:
-        return f"<Grammar of {len(self.ir.rules)} rules, root {self.ir.rules[self.ir.root].name!r}>"
+        count = len(self.ir.rules)
+        return f"<Grammar of {count} rule{'s' if count != 1 else ''}, root {self.ir.rules[self.ir.root].name!r}>"
 
 
 def checked_choices(choices: Iterable[str | bytes]) -> tuple[str | bytes, ...]:

@@ -25,10 +25,11 @@ PASS_GRAMMARS: Final = "pass grammars={name: grammar}"
 # Appended to a way out that exists everywhere.
 OR_PASS_ROOT: Final = ", or pass root_rule_name"
 OR_PASS_START: Final = ", or pass start"
+OR_PASS_MODULES: Final = "; pass others as modules={name: text}"
 OR_PASS_REGISTRY: Final = ", or pass a registry"
 OR_OPENAI_SHAPES: Final = ", or use maskwright.openai_shapes"
 ONLY_IN_PYTHON: Final = tuple(
-    (words, "") for words in (OR_PASS_ROOT, OR_PASS_START, OR_PASS_REGISTRY, OR_OPENAI_SHAPES)
+    (words, "") for words in (OR_PASS_ROOT, OR_PASS_START, OR_PASS_MODULES, OR_PASS_REGISTRY, OR_OPENAI_SHAPES)
 )
 
 

@@ -57,6 +57,7 @@ def _named(info: TokenizerInfo, name: str) -> list[int]:
     if not found:
         known = [tokens[t].decode(errors="replace") for t in info.special_token_ids]
         near = get_close_matches(name, known[:2000], 1)
-        hint = f"did you mean {near[0]!r}?" if near else "a name is the token's whole text, angle brackets included"
+        whole = "a name in angle brackets is the whole text of a token, brackets included; a rule is named without them"
+        hint = f"did you mean {near[0]!r}?" if near else whole
         raise GrammarError(f"the tokenizer has no token {name[:60]!r}", hint=hint)
     return found

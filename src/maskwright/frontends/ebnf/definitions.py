@@ -15,7 +15,7 @@ from typing import Final
 
 from maskwright.errors import EbnfSyntaxError, LimitError, Span
 from maskwright.frontends.ebnf.macros import MACRO_NAMES
-from maskwright.frontends.notation.mistakes import macro_meant, malformed_head_at
+from maskwright.frontends.notation.mistakes import hint_at_flags, macro_meant, malformed_head_at
 from maskwright.frontends.notation.rule_options import (
     FoldedText,
     Reading,
@@ -121,6 +121,11 @@ class Definitions:
         macro = macro_meant(self.source, end, MACRO_NAMES) if self.source.startswith("(", end) else None
         if macro is not None:
             return macro[2]
+        flag = hint_at_flags(self.source, place, name, 'write Regex("…", flags="i") for text in upper or lower case')
+        if flag is not None:
+            return flag
+        if name == "-":
+            return "write a & ~b for a without b"
         if "." in name and name.partition(".")[0] in self.bodies:
             return "put a space before ., if it stands for any character"
         near = get_close_matches(name, list(self.bodies)[:200], 1)

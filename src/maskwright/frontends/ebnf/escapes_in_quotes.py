@@ -1,8 +1,8 @@
 r"""Escapes in the quotes of `Regex("…")`, which the string reads, and not the regular expression in it.
 
-    >>> lost_in_quotes(r'"\bcat"', "").message
+    >>> misread_in_quotes(r'"\bcat"', "").message
     'in quotes, \\b is a backspace, not the edge of a word'
-    >>> lost_in_quotes(r'"cat\?"', "").hint
+    >>> misread_in_quotes(r'"cat\?"', "").hint
     'write "cat\\\\?": in quotes, a backslash is written twice'
 
 Most mean the same to both: \n, \x41. Those that do not are found by reading the pattern with the escape left to it.
@@ -23,7 +23,9 @@ from maskwright.frontends.notation.quoted import (
     doubled_backslashes,
     string_value,
 )
-from maskwright.frontends.warnings.lost_escapes import CONTROLS, LostEscape, language_of, lost_escape
+from maskwright.frontends.warnings.lost_escapes import CONTROLS, language_of
+from maskwright.frontends.warnings.misread import misread_pattern, misread_posix_class
+from maskwright.frontends.warnings.notes import Misread
 
 _SPECIAL: Final = frozenset("\b\\.^$*+?{}[]()|-&~#")  # to a regular expression
 _LEFT_TO_THE_STRING: Final = frozenset("\\\"'")
@@ -31,13 +33,13 @@ _MOST: Final = 10  # escapes that are looked at
 _IS_ESCAPED: Final = re.compile(r"(?<!\\)\\(?:\\\\)*\Z")  # by a backslash before it
 
 
-def lost_in_quotes(quoted: str, flags: str) -> LostEscape | None:
+def misread_in_quotes(quoted: str, flags: str) -> Misread | None:
     """Return what is to be said of a pattern as it stands in quotes, which are part of the text."""
     pattern = _value(quoted)
     for escape, meant in _read_by_the_string(quoted):
         if language_of(meant, flags) not in (None, language_of(pattern, flags)):
-            return LostEscape(_message(escape), _hint(quoted, escape))
-    return None if CONTROLS.isdisjoint(quoted) else lost_escape(pattern, flags)
+            return Misread(_message(escape), _hint(quoted, escape))
+    return (misread_posix_class if CONTROLS.isdisjoint(quoted) else misread_pattern)(pattern, flags)
 
 
 def way_out(quoted: str, flags: str) -> str | None:

@@ -24,9 +24,9 @@ import re
 from typing import Final
 
 from maskwright.errors import EbnfSyntaxError, LimitError, Span
-from maskwright.frontends.ebnf.arguments import Arguments, parse_arguments
+from maskwright.frontends.ebnf.arguments import parse_arguments
 from maskwright.frontends.ebnf.definitions import MAX_DEPTH, Definitions
-from maskwright.frontends.ebnf.escapes_in_quotes import lost_in_quotes
+from maskwright.frontends.ebnf.escapes_in_quotes import misread_in_quotes
 from maskwright.frontends.ebnf.macros import MACRO_NAMES, MACROS, Context, regex_macro
 from maskwright.frontends.ebnf.terminals import class_expr
 from maskwright.frontends.ebnf.tokens import (
@@ -46,7 +46,14 @@ from maskwright.frontends.ebnf.tokens import (
     TOKEN,
     UNEXPECTED,
 )
-from maskwright.frontends.notation.mistakes import CLOSE_OPTIONS, has_broken_options, hint_at, hint_at_head, macro_meant
+from maskwright.frontends.notation.mistakes import (
+    CLOSE_OPTIONS,
+    has_broken_options,
+    hint_at,
+    hint_at_head,
+    hint_at_repetition,
+    macro_meant,
+)
 from maskwright.frontends.notation.quoted import BYTE_ORDER_MARK, GBNF_ESCAPES, Quoted, string_value
 from maskwright.frontends.notation.rule_options import (
     parse_options,
@@ -55,8 +62,8 @@ from maskwright.frontends.notation.rule_options import (
 from maskwright.frontends.notation.token_literals import token_set
 from maskwright.frontends.regular import is_regular
 from maskwright.frontends.texts import ANY_CHARACTER
-from maskwright.frontends.warnings.lost_escapes import LostAt
-from maskwright.frontends.warnings.notes import Notes
+from maskwright.frontends.warnings.misread import misread_class, misread_range, misread_text
+from maskwright.frontends.warnings.notes import Misread, MisreadAt, Notes
 from maskwright.ir import (
     EMPTY,
     MAX_TEXT_NUMBER,
@@ -92,7 +99,7 @@ def ebnf_to_ir(source: str, root_rule_name: str = "root", *, notes: Notes | None
     parser = _Parser(source)
     grammar = parser.parse(root_rule_name)
     if notes is not None:
-        notes.lost.extend(parser.lost)
+        notes.misread.extend(parser.misread)
         for name, options in parser.rules.options.items():
             stop = stop_text(options)
             if stop is not None:
@@ -133,7 +140,7 @@ class _Parser:
     def __init__(self, source: str) -> None:
         self.source = source
         self.rules = Definitions(source)
-        self.lost: list[LostAt] = []
+        self.misread: list[MisreadAt] = []
         self.group = _Group(0)
         self.stack: list[_Group] = []  # the groups around it
 
@@ -181,11 +188,20 @@ class _Parser:
             return self._recall(token[IS_RECALL], token.start())
         if kind == IS_STRING:
             quoted = Quoted(token[IS_STRING], token.start())
-            return text(string_value(quoted, self.source, EbnfSyntaxError, GBNF_ESCAPES))
+            value = string_value(quoted, self.source, EbnfSyntaxError, GBNF_ESCAPES)
+            self._note(misread_text(value, f"Regex({quoted.text})"), quoted.span)
+            return text(value)
         if kind == IS_TOKEN:
             span = Span(*token.span(IS_TOKEN))
             return self.rules.builder.add_tokens(token_set(token[IS_TOKEN], span, self.source, EbnfSyntaxError))
-        return class_expr(token[IS_CLASS], token.start() + 1, self.source)
+        span = Span(token.start(), token.end(IS_CLASS) + 1)
+        made = class_expr(token[IS_CLASS], span.start + 1, self.source)
+        self._note(misread_class(token[IS_CLASS]), span)
+        return made
+
+    def _note(self, misread: Misread | None, span: Span) -> None:
+        if misread is not None:
+            self.misread.append(MisreadAt(self.rules.rule, span, misread))
 
     def _push(self, item: Expr, position: int) -> None:
         group = self.group
@@ -311,6 +327,7 @@ class _Parser:
             self.group.operands.append(operand)
             self.group.items = []
         else:
+            self._note(misread_range(self.source, position), Span(position, position + 1))
             self._push(ANY_CHARACTER, position)
 
     def _count(self, token: re.Match[str]) -> None:
@@ -330,9 +347,8 @@ class _Parser:
     def _repeat(self, minimum: int, maximum: int, start: int, end: int) -> None:
         group = self.group
         if not group.items or group.tildes:
-            raise self.rules.error(
-                "nothing to repeat", start, end, 'write "…" around characters that stand for themselves'
-            )
+            hint = hint_at_repetition(self.source, start, "#", 'Regex("…")')
+            raise self.rules.error("nothing to repeat", start, end, hint)
         group.repetitions += 1
         if group.repetitions > MAX_DEPTH:
             hint = "use one of them: (a*)* means a*"
@@ -350,15 +366,10 @@ class _Parser:
             return given.end
         given = parse_arguments(self.source, token.end())
         self._push(regex_macro(given, Span(start, token.end(IS_MACRO)), self.source), start)
-        self._note_lost_escape(given)
-        return given.end
-
-    def _note_lost_escape(self, given: Arguments) -> None:
         place = given.positional[0].span
         flags = given.named["flags"].value if "flags" in given.named else ""
-        lost = lost_in_quotes(self.source[place.start : place.end], flags)
-        if lost is not None:
-            self.lost.append(LostAt(self.rules.rule, place, lost))
+        self._note(misread_in_quotes(self.source[place.start : place.end], flags), place)
+        return given.end
 
     def _unexpected(self, position: int) -> EbnfSyntaxError:
         character = self.source[position]

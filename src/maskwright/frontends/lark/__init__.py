@@ -68,4 +68,4 @@ def lark_to_ir(
         return made
 
     noted = notes or no_notes()
-    return lower(parse(source, noted.lost), start, grammars or {}, modules or {}, read_schema, noted)
+    return lower(parse(source, noted.misread), start, grammars or {}, modules or {}, read_schema, noted)

@@ -32,10 +32,11 @@ from maskwright.frontends.lark.tokens import (
     STRING_FLAG,
     STRING_TEXT,
 )
-from maskwright.frontends.notation.mistakes import hint_at_head
+from maskwright.frontends.notation.mistakes import hint_at_head, hint_at_repetition
 from maskwright.frontends.notation.quoted import Quoted, string_value
 from maskwright.frontends.notation.token_literals import token_set
-from maskwright.frontends.warnings.lost_escapes import LostAt, lost_escape
+from maskwright.frontends.warnings.misread import misread_pattern, misread_text
+from maskwright.frontends.warnings.notes import Misread, MisreadAt
 from maskwright.ir import MAX_TEXT_NUMBER, UNBOUNDED
 
 MAX_DEPTH: Final = 100
@@ -84,13 +85,13 @@ class _Frame:
 
 
 class Body:
-    """The body that is being read, if any. `lost` receives escapes that the text's way here took from its patterns."""
+    """The body that is being read, if any. `misread` receives what is surely meant as something else."""
 
-    __slots__ = ("cursor", "frame", "lost", "stack")
+    __slots__ = ("cursor", "frame", "misread", "stack")
 
-    def __init__(self, cursor: Cursor, lost: list[LostAt]) -> None:
+    def __init__(self, cursor: Cursor, misread: list[MisreadAt]) -> None:
         self.cursor = cursor
-        self.lost = lost
+        self.misread = misread
         self.frame: _Frame | None = None  # the innermost that is open
         self.stack: list[_Frame] = []  # those around it
 
@@ -138,7 +139,9 @@ class Body:
     def _string(self, token: re.Match[str]) -> None:
         quoted, flag = token.group(STRING_TEXT, STRING_FLAG)
         value = string_value(Quoted(quoted, token.start()), self.cursor.source, LarkSyntaxError)
-        self.push(token, ast.Text(Span(*token.span("string")), value, flag is not None))
+        span = Span(*token.span("string"))
+        self._note(misread_text(value, "/{}/".format(value.replace("/", "\\/"))), span)
+        self.push(token, ast.Text(span, value, flag is not None))
 
     def _range(self, token: re.Match[str]) -> None:
         frame = self._frame(token)
@@ -156,10 +159,12 @@ class Body:
                 "unterminated regex: it must end on its line", token.start(), token.start() + 1, "add /"
             )
         span = Span(*token.span("pattern"))
-        lost = lost_escape(pattern, flags)
-        if lost is not None:
-            self.lost.append(LostAt(self.cursor.rule, span, lost))
+        self._note(misread_pattern(pattern, flags), span)
         self.push(token, ast.Pattern(span, pattern, flags))
+
+    def _note(self, misread: Misread | None, span: Span) -> None:
+        if misread is not None:
+            self.misread.append(MisreadAt(self.cursor.rule, span, misread))
 
     def _tokens(self, token: re.Match[str]) -> None:
         span = Span(*token.span("tokens"))
@@ -237,8 +242,9 @@ class Body:
         frame = self._frame(token)
         self._check_not_over(frame, token)
         if not frame.items or frame.tildes:
-            hint = 'write "…" around characters that stand for themselves'
-            raise self.cursor.error("nothing to repeat", *extent(token), hint)
+            start, end = extent(token)
+            hint = hint_at_repetition(self.cursor.source, start, "// or #", "/…/")
+            raise self.cursor.error("nothing to repeat", start, end, hint)
         frame.repetitions += 1
         if frame.repetitions > MAX_DEPTH:
             hint = "use one of them: (a*)* means a*"
@@ -271,7 +277,8 @@ class Body:
     def _comma(self, token: re.Match[str]) -> None:
         frame = self._frame(token)
         if frame.kind != "{":
-            raise self.cursor.error("unexpected character", *extent(token), "separate alternatives with |")
+            hint = "parts follow each other without commas, alternatives are separated by |"
+            raise self.cursor.error("unexpected character", *extent(token), hint)
         frame.commas.append(self._alternatives(frame))
 
     def close(self, token: re.Match[str]) -> None:

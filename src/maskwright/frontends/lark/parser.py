@@ -37,30 +37,30 @@ from maskwright.frontends.lark.tokens import (
 )
 from maskwright.frontends.notation.quoted import BYTE_ORDER_MARK
 from maskwright.frontends.notation.rule_options import RuleOption, parse_options
-from maskwright.frontends.warnings.lost_escapes import LostAt
+from maskwright.frontends.warnings.notes import MisreadAt
 from maskwright.support.interruption import interrupt_checkpoint
 
 MAX_EMBEDDED: Final = 8
 
 
-def parse(source: str, lost: list[LostAt] | None = None) -> ast.Document:
+def parse(source: str, misread: list[MisreadAt] | None = None) -> ast.Document:
     """Parse a grammar.
 
     Args:
         source: The text.
-        lost: Receives the escapes of regular expressions that were lost on the way here.
+        misread: Receives what is surely meant as something else, for the warnings.
 
     Raises:
         LarkSyntaxError: The text is malformed; `span` says where.
         LimitError: It nests too deep.
     """
-    return _Parser(source, 0, 0, [] if lost is None else lost).parse()
+    return _Parser(source, 0, 0, [] if misread is None else misread).parse()
 
 
 class _Parser:
-    def __init__(self, source: str, position: int, embedding: int, lost: list[LostAt]) -> None:
+    def __init__(self, source: str, position: int, embedding: int, misread: list[MisreadAt]) -> None:
         self.cursor = Cursor(source, position)
-        self.body = Body(self.cursor, lost)
+        self.body = Body(self.cursor, misread)
         self.finish: Callable[[ast.Node], None] | None = None  # what to do with the body that is open
         self.embedding = embedding  # how many %lark {…} are around
         self.is_over = False
@@ -175,7 +175,7 @@ class _Parser:
             if self.embedding >= MAX_EMBEDDED:
                 hint = "write inner grammars as rules of the outer one"
                 raise LimitError(f"%lark nests more than {MAX_EMBEDDED} levels deep", limit="lark depth", hint=hint)
-            inner = _Parser(cursor.source, token.end() + 1, self.embedding + 1, self.body.lost)
+            inner = _Parser(cursor.source, token.end() + 1, self.embedding + 1, self.body.misread)
             value: Any = inner.parse()
             cursor.position = inner.cursor.position
         else:

@@ -24,8 +24,9 @@ from typing import Final
 from maskwright.errors import LarkSyntaxError, Span
 from maskwright.frontends.lark.ast import Definition, Document, Import, Name, Node
 from maskwright.frontends.lark.parser import parse
-from maskwright.frontends.notation.mistakes import class_around
+from maskwright.frontends.notation.mistakes import class_around, hint_at_flags
 from maskwright.frontends.notation.rule_options import RuleOption
+from maskwright.support.entrances import OR_PASS_MODULES
 
 _STATEMENT: Final = re.compile(r"^[ \t]*%(?!json|lark|regex|if|override|extend)", re.MULTILINE)
 
@@ -76,7 +77,8 @@ class Scope:
         found = self.entries.get(name)
         if found is None:
             kind = "terminal" if name.isupper() else "rule"
-            hint = class_around(self.source, span.start) or _near(name, self.entries) or _common_hint(name)
+            flag = hint_at_flags(self.source, span.start, name, "write i in lower case for text in upper or lower case")
+            hint = flag or class_around(self.source, span.start) or _near(name, self.entries) or _common_hint(name)
             hint = hint or "define it, or put text in quotes"
             raise self.error(f"{kind} {name[:60]!r} is not defined", span, hint)
         return found
@@ -150,7 +152,7 @@ class _Resolver:
             document = parse(self.modules[name])
         else:
             known = ", ".join(("common", *self.modules))
-            raise scope.error(f"there is no module {name[:60]!r}", wanted.span, f"there are: {known}")
+            raise scope.error(f"there is no module {name[:60]!r}", wanted.span, f"there are: {known}{OR_PASS_MODULES}")
         self.open.append(name)
         made = self.scopes[name] = self.scope(document)
         self.open.pop()

@@ -105,7 +105,8 @@ class Terminals:
             within = error.span if isinstance(error, RegexSyntaxError) else None
             if within is not None and error.source is not None:  # type: ignore[union-attr]
                 span = _within(span, *within)
-            raise scope.error(f"in the regular expression: {error.message}", span, error.hint) from error
+            way_out = "a comment begins with // or #" if pattern.startswith("*") else error.hint
+            raise scope.error(f"in the regular expression: {error.message}", span, way_out) from error
 
     def part(self, node: ast.Node, scope: Scope) -> Part:
         """The same before it is lowered, if it is a regex as a whole."""

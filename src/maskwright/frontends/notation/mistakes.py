@@ -19,7 +19,9 @@ from maskwright.frontends.notation.rule_options import OPTION_NAMES
 from maskwright.support.entrances import USE_EBNF, USE_LARK, USE_REGEX, USE_SCHEMA, USE_TAG
 
 _STATEMENTS: Final = f"statements such as %ignore are Lark syntax: {USE_LARK}"
+_STATEMENT: Final = re.compile(r"(?:import|ignore|declare|override|extend|as)\b(?=[ \t]+[\w\".(/])")
 _EMBEDDED: Final = re.compile(r"%(?:json|regex|lark)\b")
+_FENCE: Final = "leave out the lines with ```"
 _A_FILE: Final = "this looks like a file name: pass the file's contents"
 _HINTS: Final[tuple[tuple[str, str], ...]] = (
     (r"//|--|/\*", "a comment begins with #"),
@@ -27,9 +29,11 @@ _HINTS: Final[tuple[tuple[str, str], ...]] = (
     (r",", "parts follow each other without commas"),
     (r";", "a rule ends where the next one begins; remove the semicolon"),
     (r"[“”„‘’«»]", "write straight quotes, \" or '"),
+    (r"```", _FENCE),
     (r"[$^\\]", "write text in quotes, and a regular expression in {regex}"),
     (r"[0-9]", "write text in quotes; names begin with a letter"),
     (r"@", "@name is Lark syntax for another grammar"),
+    (r"\.\.", 'a range is written "a".."z"'),
     (r"\.", "write any character as /./"),
     (r"%if", f"conditions are Lark syntax: {USE_LARK}"),
     (r"%", _STATEMENTS),
@@ -37,6 +41,7 @@ _HINTS: Final[tuple[tuple[str, str], ...]] = (
     (r"\?:", "a group is written ( … )"),
     (r"->", "the body of a rule is written after {sign}"),
     (r":=|::=|=|:", "a rule is written {rule}"),
+    (r"[^\W_]", "names have only letters of ASCII, digits, _ and -; write text in quotes"),
 )
 _CALLED: Final = re.compile(r"[A-Za-z_]\w*\Z")
 _FILE_NAME: Final = re.compile(r"\s*[\w.~/\\:\- ]*[\w\-]\.(?:ebnf|gbnf|bnf|lark|txt|g|g4)\s*")
@@ -44,7 +49,7 @@ _HEAD: Final = re.compile(r"\s*[?!]*(<)?([A-Za-z_][\w.\-]*)>?\s*(::=|:=|->|→|=
 
 # A name with options, parameters or a priority right behind it, and then the sign of a rule; or with options that do
 # not end on their line.
-_OPTIONS: Final = rf"\[\s*(?:{'|'.join(OPTION_NAMES)})\s*[=,][^\n]*"
+_OPTIONS: Final = rf"\[\s*(?:{'|'.join(OPTION_NAMES)})\s*[=,:][^\n]*"
 _MALFORMED_HEAD: Final = {
     ":": re.compile(rf"[?!]*([A-Za-z_][\w\-]*)(?:(?=[\[{{.]|::\s*_)[^\n]*?(?<!:):(?!:)|{_OPTIONS})"),
     "::=": re.compile(rf"([A-Za-z_.][\w.\-]*)(?:(?=\[)[^\n]*?::=|{_OPTIONS})"),
@@ -109,6 +114,11 @@ def hint_at_head(source: str, position: int, sign: str) -> str:
     embedded = _EMBEDDED.match(source, position) if sign == ":" else None
     if embedded is not None:
         return f"write it within a rule, such as start: {embedded[0]} {{…}}"
+    if head is None and source.startswith("```", position):
+        return _FENCE
+    statement = _STATEMENT.match(source, position) if sign == ":" else None
+    if statement is not None:
+        return "write -> for another name" if statement[0] == "as" else f"write %{statement[0]}"
     if head is None and source.startswith("%", position):
         return _STATEMENTS
     if head is None and source.startswith("{", position):
@@ -123,6 +133,26 @@ def hint_at_head(source: str, position: int, sign: str) -> str:
         return f"this looks like Lark: {USE_LARK}; in EBNF, write name ::= body"
     unbracketed = ", without < and >" if bracket else ""
     return f"write {_rule(name[:40], sign)}{unbracketed}"
+
+
+def hint_at_flags(source: str, begin: int, name: str, of_text: str) -> str | None:
+    """What to say of a name that is not defined and begins right behind a text or a regular expression.
+
+    `of_text`: how to write a text in upper or lower case.
+    """
+    behind = source[begin - 1 : begin]
+    if behind == "/":
+        return "the flags of a regular expression are i, m, s, x and a; put a space before a name"
+    return of_text if behind in ("'", '"') and name in ("i", "I") else None
+
+
+def hint_at_repetition(source: str, position: int, comment: str, regex: str) -> str:
+    """What to say of a repetition that nothing stands before."""
+    if source.startswith("(*", position - 1):
+        return f"a comment begins with {comment}"
+    if source.startswith("(?", position - 1):
+        return f"groups such as (?:…) and (?i) belong to regular expressions: write {regex}, or ( … )"
+    return 'write "…" around characters that stand for themselves'
 
 
 def _rule(name: str, sign: str) -> str:

@@ -2,7 +2,7 @@
 
     issue_warnings(rules, source, ":")    a `GrammarWarning` for each finding, with line and column in the source
 
-What is found is in shadowing.py, doubled_stops.py and lost_escapes.py.
+What is found is in shadowing.py, doubled_stops.py, misread.py and lost_escapes.py.
 Tested by tests/frontends/test_shadowing.py.
 """
 
@@ -32,9 +32,9 @@ def issue_warnings(rules: GrammarIR, source: str, sign: str, notes: Notes) -> tu
         rule = rules.rules[finding.rule].name
         line, column = place_of(rule, source, sign) or (None, None)
         found.append(GrammarWarning(finding.message, rule=rule, line=line, column=column, hint=finding.hint))
-    for name, span, lost in notes.lost:
+    for name, span, misread in notes.misread:
         line, column = line_and_column(source, span)
-        found.append(GrammarWarning(lost.message, rule=name, line=line, column=column, hint=lost.hint))
+        found.append(GrammarWarning(misread.message, rule=name, line=line, column=column, hint=misread.hint))
     issue(found)
     return tuple(found)
 

@@ -19,7 +19,7 @@ from typing import Any, Final, cast
 
 from maskwright.errors import GrammarError, LimitError, SchemaError, StructuralTagError
 from maskwright.frontends.json_schema import Finding
-from maskwright.frontends.json_schema.normalise.findings import lost_in_pattern
+from maskwright.frontends.json_schema.normalise.findings import lone_posix_class_in_pattern, lost_in_pattern
 from maskwright.frontends.texts import ANY_TEXT
 from maskwright.ir import (
     OP_REF,
@@ -200,8 +200,11 @@ class Lowering(TagRules):
         except GrammarError as error:
             message = f"invalid pattern: {error.message_with_place}"
             raise StructuralTagError(message, pointer=f"{pointer}/pattern", hint=error.hint) from error
-        lost = lost_in_pattern(it.pattern, f"{pointer}/pattern", "pattern", "python")
-        self.report += [lost] if lost is not None else []
+        found = (
+            lost_in_pattern(it.pattern, f"{pointer}/pattern", "pattern", "python"),
+            lone_posix_class_in_pattern(it.pattern, f"{pointer}/pattern", "pattern"),
+        )
+        self.report += [finding for finding in found if finding is not None]
         if texts.is_empty:
             without = " without an excluded text" if excluded else ""
             raise StructuralTagError(f"no text matches this pattern{without}", pointer=f"{pointer}/pattern")

@@ -35,7 +35,7 @@ from maskwright.frontends.json_schema.read.undeclared import undeclared
 from maskwright.frontends.json_schema.sets.misspelled_formats import format_meant_by
 from maskwright.frontends.regex import Dialect
 from maskwright.frontends.warnings.lost_escapes import lost_escape
-from maskwright.frontends.warnings.posix_classes import posix_class
+from maskwright.frontends.warnings.posix_classes import lone_posix_class, posix_class
 
 
 class Findings:
@@ -136,6 +136,15 @@ def _posix_in_pattern(pattern: str, path: Path, keyword: str) -> Finding | None:
     why = f"{found.text} is not what it is elsewhere, as patterns are those of ECMA-262"
     advice = f"write {found.characters} between the brackets"
     return Finding(pointer_of(path), keyword, "enforced", f"{POSIX_CLASS}: {why}; {advice}")
+
+
+def lone_posix_class_in_pattern(pattern: str, pointer: str, keyword: str) -> Finding | None:
+    """Return what is reported of a regular expression of Python's dialect with a POSIX class that stands alone."""
+    alone = lone_posix_class(pattern)
+    if alone is None:
+        return None
+    why = f"{alone} matches one of its own characters"
+    return Finding(pointer, keyword, "enforced", f"{POSIX_CLASS}: {why}; write [{alone}]")
 
 
 def schema_error(node: Node, keyword: str | None, message: str, hint: str) -> SchemaError:

@@ -1,0 +1,87 @@
+r"""Parts of grammars that are surely meant as something else, so that other texts match in silence.
+
+    misread_pattern("[:alpha:]+")                matches characters of ":ahlp"
+    misread_class('"+" "-"')                     matches one character of ' "+'
+    misread_range('"a".."z"', 3)                 matches a, two characters, z
+    misread_text("[a-z]+", 'Regex("[a-z]+")')    matches these six characters
+
+All of them are valid, so none is refused for that.
+Tested by tests/frontends/test_misread.py.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from maskwright.errors import GrammarWarning
+from maskwright.frontends.warnings.issuing import issue
+from maskwright.frontends.warnings.lost_escapes import lost_escape
+from maskwright.frontends.warnings.notes import Misread
+from maskwright.frontends.warnings.posix_classes import lone_posix_class
+
+_TIMES: Final = r"(?:[*+?]|\{[0-9])"
+_REGEX: Final = re.compile(rf"\[\^?[^\[\]\n]*\w-\w[^\[\]\n]*\]{_TIMES}|\\[dsw]{_TIMES}")
+_ONE: Final = r"[^\"'\\\n]"  # a character that a string or a class holds as it is
+_BEFORE_RANGE: Final = re.compile(rf"[\"']({_ONE})[\"']\s*\Z")
+_AFTER_RANGE: Final = re.compile(rf"\.{{2,3}}\s*[\"']({_ONE})[\"']")
+_LONGEST: Final = 40  # of what is shown
+
+
+def misread_pattern(pattern: str, flags: str = "") -> Misread | None:
+    """Return what is to be said of a regular expression in which an escape was lost, or a bracket forgotten."""
+    return lost_escape(pattern, flags) or misread_posix_class(pattern, flags)
+
+
+def misread_posix_class(pattern: str, flags: str) -> Misread | None:
+    """Return what is to be said of a regular expression in which a POSIX class stands alone."""
+    alone = lone_posix_class(pattern, flags)
+    if alone is None:
+        return None
+    message = f"{alone} matches one of its own characters: a POSIX class stands within brackets"
+    return Misread(message, f"write [{alone}]")
+
+
+def warn_of_misread_pattern(pattern: str, flags: str) -> tuple[GrammarWarning, ...]:
+    """Issue and return a warning if a regular expression is surely meant as another."""
+    found = misread_pattern(pattern, flags)
+    if found is None:
+        return ()
+    warning = GrammarWarning(found.message, rule=None, hint=found.hint)
+    issue([warning])
+    return (warning,)
+
+
+def misread_class(body: str) -> Misread | None:
+    """Return what is to be said of a character class of EBNF; `body` is what stands between its brackets."""
+    alone = lone_posix_class(f"[{body}]")
+    if alone is not None:
+        message = f"{alone} matches one of its own characters: POSIX classes are only supported in Regex"
+        return Misread(message, f'write Regex("[{alone}]")')
+    quote = next((quote for quote in "\"'" if body.count(quote) > 1), None)
+    if quote is None:
+        return None
+    message = f"the class matches one character, which may be {quote} itself: quotation marks are characters in a class"
+    return Misread(message, "write ( … ) around texts, ( … )? around what may be missing, or [ab] for a or b")
+
+
+def misread_range(source: str, position: int) -> Misread | None:
+    """Return what is to be said of the full stops between two characters in quotes; the first is at `position`."""
+    first = _BEFORE_RANGE.search(source, max(0, position - _LONGEST), position)
+    last = _AFTER_RANGE.match(source, position)
+    if first is None or last is None or first[1] >= last[1]:
+        return None
+    return Misread("each full stop matches any character here", f"write [{first[1]}-{last[1]}] for a range")
+
+
+def misread_text(value: str, as_regex: str) -> Misread | None:
+    """Return what is to be said of a text in quotes that is written like a regular expression.
+
+    Args:
+        value: The text.
+        as_regex: How to write the regular expression instead.
+    """
+    if not _REGEX.search(value):
+        return None
+    shown = as_regex if len(as_regex) <= _LONGEST else "it as a regular expression"
+    return Misread("in quotes, all characters stand for themselves", f"write {shown}, if that is what is meant")
