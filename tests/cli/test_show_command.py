@@ -39,6 +39,15 @@ def test_a_grammar_alone(cli: Cli, tmp_path: Path) -> None:
     assert "Step by step" not in html
 
 
+def test_a_page_on_stdout(cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    code, html, err = cli("show", "--regex", "a+", "-o", "-")
+    assert code == 0
+    assert html.startswith("<!doctype html>")
+    assert err == f"<stdout>: {len(html.encode()):,} bytes\n"
+    assert not list(tmp_path.iterdir())
+
+
 def test_every_kind_of_file(cli: Cli, tmp_path: Path) -> None:
     page = str(tmp_path / "page.html")
     for name, text in (("a.json", '{"type": "null"}'), ("a.ebnf", 'root ::= "null"'), ("a.regex", "null\n")):

@@ -159,7 +159,9 @@ def _add_show(commands: Commands) -> None:
     tokens.add_argument(
         "--max-tokens", type=positive, metavar="N", help="the budget: the output must fit into N tokens"
     )
-    command.add_argument("-o", "--output", required=True, metavar="OUT", help="the page to write, such as page.html")
+    command.add_argument(
+        "-o", "--output", required=True, metavar="OUT", help="the page to write, such as page.html; - for stdout"
+    )
 
 
 def _add_tokenizer(group: argparse._ActionsContainer, purpose: str, default: str | None = None) -> None:
@@ -276,7 +278,9 @@ def _add_compile(commands: Commands) -> None:
         metavar="FILE",
         help="with --from tag or tools: the model's tokenizer.json, whose special tokens are looked up by name",
     )
-    command.add_argument("-o", "--output", required=True, metavar="OUT", help="the file to write, such as grammar.mwg")
+    command.add_argument(
+        "-o", "--output", required=True, metavar="OUT", help="the file to write, such as grammar.mwg; - for stdout"
+    )
 
 
 def _add_check(commands: Commands) -> None:

@@ -9,8 +9,6 @@ Tested by tests/cli/test_compile.py.
 from __future__ import annotations
 
 import argparse
-import sys
-from pathlib import Path
 from typing import Any
 
 from maskwright import Grammar, TokenizerInfo
@@ -20,6 +18,7 @@ from maskwright.ir.portable import to_bytes
 from maskwright.report.unproductive import why_nothing
 
 from .errors import EXIT_OK, CommandError
+from .files import write_output
 from .grammar_files import read_grammar_file
 from .sources import json_options, parse_json, placed, print_warnings, read_family, read_text, read_tool_tag
 from .texts import print_findings
@@ -36,11 +35,7 @@ def run(arguments: argparse.Namespace) -> int:
             raise _nothing(label, grammar)
     except MaskwrightError as error:
         raise CommandError(placed(label, error, with_from=True)) from error
-    try:
-        Path(arguments.output).write_bytes(data)
-    except OSError as error:
-        raise CommandError(f"--output: cannot write {arguments.output!r}: {error.strerror or error}") from error
-    print(f"{arguments.output}: {len(data):,} bytes", file=sys.stderr)
+    write_output(arguments.output, data)
     return EXIT_OK
 
 

@@ -10,9 +10,7 @@ from __future__ import annotations
 
 import argparse
 import re
-import sys
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 
 from maskwright import CompiledGrammar, GrammarMatcher
 from maskwright.errors import MaskwrightError
@@ -20,6 +18,7 @@ from maskwright.show.page import page
 from maskwright.show.trace import Trace, trace
 
 from .errors import EXIT_OK, CommandError
+from .files import write_output
 from .sources import placed, read_structure
 from .texts import print_findings, read_output, without_last_line_break
 from .tokenizers import Tokenizer, read_tokenizer
@@ -42,11 +41,7 @@ def run(arguments: argparse.Namespace) -> int:
         )
     except MaskwrightError as error:
         raise CommandError(placed(structure.label, error)) from error
-    try:
-        Path(arguments.output).write_text(html, "utf-8")
-    except OSError as error:
-        raise CommandError(f"--output: cannot write {arguments.output!r}: {error.strerror or error}") from error
-    print(f"{arguments.output}: {len(html.encode()):,} bytes", file=sys.stderr)
+    write_output(arguments.output, html.encode())
     return EXIT_OK
 
 

@@ -32,7 +32,8 @@ _CLASSES = (
     ("a lowercase letter", frozenset(range(ord("a"), ord("z") + 1))),
     ("an uppercase letter", frozenset(range(ord("A"), ord("Z") + 1))),
 )
-_BLANKS = {0x20: "a space", 0x0A: "a line break", 0x09: "a tab", 0x0D: "a carriage return"}
+_MORE_WHITE_SPACE = frozenset(b"\v\f\x1c\x1d\x1e\x1f")  # where the rest of it is
+_BLANKS = {0x20: "a space", 0x0A: "a line break", 0x09: "a tab", 0x0D: "a carriage return", 0x0C: "a form feed"}
 _FEW = 4  # control characters among the rest
 MAX_SHOWN = 60
 
@@ -278,7 +279,7 @@ def _members_in_words(allowed: frozenset[int]) -> list[str]:
     for name, members in _CLASSES:
         if members <= rest:
             words.append(name)
-            rest -= members
+            rest -= members if name != "white space" else members | _MORE_WHITE_SPACE
     words += [_run(first, last) for first, last in _runs(byte for byte in rest if byte < 0x80)]
     high = {byte for byte in rest if byte >= 0x80}
     if high:

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import MISSING
-from difflib import get_close_matches
 from typing import Any, Final
 
 from maskwright._kernel import canonical_bytes
@@ -21,9 +20,27 @@ from maskwright.structural_tag.formats.base import TYPES, Format, Known, altered
 from maskwright.structural_tag.formats.fields import array, wrong
 from maskwright.structural_tag.formats.kept import KEPT
 from maskwright.support.interruption import interrupt_checkpoint
+from maskwright.support.near_names import nearest
 
 MAX_DEPTH: Final = 100
 TYPES_OF_VALUES: Final = ("object", "array", "string", "number", "integer", "boolean", "null")  # in a JSON Schema
+
+_ELSEWHERE: Final = {  # what types are called in other interfaces
+    "ebnf": "grammar",
+    "gbnf": "grammar",
+    "cfg": "grammar",
+    "lark": "grammar",
+    "json": "json_schema",
+    "json_object": "json_schema",
+    "schema": "json_schema",
+    "pattern": "regex",
+    "text": "any_text",
+    "free_text": "any_text",
+    "literal": "const_string",
+    "const": "const_string",
+    "choice": "or",
+    "enum": "or",
+}
 
 _MADE_BY: Final = "data"
 _PARTS: Final = ("json_schema", "qwen_xml_parameter", "const_string", "regex", "any_text")
@@ -54,8 +71,9 @@ def read_format(data: Any, pointer: str) -> Format:
         raise StructuralTagError("the format has no type", pointer=pointer, hint='add "type"')
     found = TYPES.get(name) if isinstance(name, str) else None
     if found is None:
-        near = get_close_matches(str(name)[:60], TYPES, 1, 0.3)
-        hint = f"did you mean {near[0]!r}?" if near else f"the types are: {', '.join(TYPES)}"
+        near = _ELSEWHERE.get(name) if isinstance(name, str) else None
+        near = near or nearest(str(name), TYPES)
+        hint = f"did you mean {near!r}?" if near else f"the types are: {', '.join(TYPES)}"
         if name in TYPES_OF_VALUES:
             hint = 'wrap the schema: {"type": "json_schema", "json_schema": …}'
         raise StructuralTagError(f"unknown format type {str(name)[:60]!r}", pointer=f"{pointer}/type", hint=hint)
@@ -120,8 +138,8 @@ def _read_fields(cls: type[Format], data: Mapping[Any, Any], pointer: str) -> Fo
         if name in readers:
             given[name] = readers[name][0](value, f"{pointer}/{name}")
         elif name != "type":
-            near = get_close_matches(str(name)[:60], readers, 1)
-            hint = f"did you mean {near[0]!r}?" if near else f"the fields are: {', '.join(readers)}"
+            near = nearest(str(name), readers)
+            hint = f"did you mean {near!r}?" if near else f"the fields are: {', '.join(readers)}"
             raise StructuralTagError(
                 f"{cls.type} has no field {str(name)[:60]!r}", pointer=f"{pointer}/{name}", hint=hint
             )
