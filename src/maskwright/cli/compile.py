@@ -18,8 +18,8 @@ from maskwright.ir.portable import to_bytes
 from maskwright.report.unproductive import why_nothing
 
 from .errors import EXIT_OK, CommandError
-from .files import write_output
 from .grammar_files import read_grammar_file
+from .output import write_output
 from .sources import json_options, parse_json, placed, print_warnings, read_family, read_text, read_tool_tag
 from .texts import print_findings
 

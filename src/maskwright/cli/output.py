@@ -1,4 +1,4 @@
-"""Writing generated text as it comes, and the figures at the end.
+"""Writing generated text as it comes, the figures at the end, and what `-o` names.
 
 Invariants: stdout receives UTF-8 whatever the locale, and never part of a character; every write is flushed.
 Tested by tests/cli/test_output.py.
@@ -9,11 +9,15 @@ from __future__ import annotations
 import codecs
 import sys
 from collections.abc import Sequence
-from typing import NamedTuple
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from maskwright.engine import Completion
+from .errors import CommandError
+
+if TYPE_CHECKING:
+    from maskwright.engine import Completion
 
 
 class Utf8Decoder:
@@ -47,6 +51,22 @@ class StdoutWriter:
         if text:
             self._stream.write(text.encode())
             self._stream.flush()
+
+
+def write_output(path: str, data: bytes) -> None:
+    """Write a file, or stdout for `-`, and say on stderr what was written.
+
+    Raises:
+        CommandError: the file cannot be written.
+    """
+    if path == "-":
+        sys.stdout.buffer.write(data)
+    else:
+        try:
+            Path(path).write_bytes(data)
+        except OSError as error:
+            raise CommandError(f"--output: cannot write {path!r}: {error.strerror or error}") from error
+    print(f"{'<stdout>' if path == '-' else path}: {len(data):,} bytes", file=sys.stderr)
 
 
 def format_us(us: float) -> str:

@@ -18,7 +18,7 @@ from maskwright.show.page import page
 from maskwright.show.trace import Trace, trace
 
 from .errors import EXIT_OK, CommandError
-from .files import write_output
+from .output import write_output
 from .sources import placed, read_structure
 from .texts import print_findings, read_output, without_last_line_break
 from .tokenizers import Tokenizer, read_tokenizer

@@ -6,7 +6,7 @@
     root ::= ""
 
 Conditions on parameters are taken to hold.
-Tested by tests/frontends/test_shadowing.py, tests/corpus/lark.toml.
+Tested by tests/frontends/warnings/test_shadowing.py, tests/corpus/lark.toml.
 """
 
 from __future__ import annotations

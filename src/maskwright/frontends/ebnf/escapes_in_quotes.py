@@ -6,7 +6,7 @@ r"""Escapes in the quotes of `Regex("…")`, which the string reads, and not the
     'write "cat\\\\?": in quotes, a backslash is written twice'
 
 Most mean the same to both: \n, \x41. Those that do not are found by reading the pattern with the escape left to it.
-Tested by tests/frontends/test_lost_escapes.py.
+Tested by tests/frontends/warnings/test_lost_escapes.py.
 """
 
 from __future__ import annotations

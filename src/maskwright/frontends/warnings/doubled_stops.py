@@ -3,7 +3,7 @@
     text[stop="</a>"]: /.*/        start: text "</a>"        matches x</a></a>, and not x</a>
 
 Elsewhere (guidance, llguidance) such a text is taken out of the output, so grammars put it back.
-Tested by tests/frontends/test_shadowing.py.
+Tested by tests/frontends/warnings/test_shadowing.py.
 """
 
 from __future__ import annotations

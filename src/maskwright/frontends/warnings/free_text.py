@@ -10,7 +10,7 @@ A text is *free* if, from some point on, it may go on with any printable charact
 
 Source: J. Brzozowski, "Derivatives of Regular Expressions", JACM 1964.
 Cost: about ten microseconds for a state and class of bytes that is looked at; automata are kept by their expressions.
-Tested by tests/frontends/test_shadowing.py.
+Tested by tests/frontends/warnings/test_shadowing.py.
 """
 
 from __future__ import annotations

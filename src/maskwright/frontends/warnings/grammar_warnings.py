@@ -3,7 +3,7 @@
     issue_warnings(rules, source, ":")    a `GrammarWarning` for each finding, with line and column in the source
 
 What is found is in shadowing.py, doubled_stops.py, misread.py and lost_escapes.py.
-Tested by tests/frontends/test_shadowing.py.
+Tested by tests/frontends/warnings/test_shadowing.py.
 """
 
 from __future__ import annotations

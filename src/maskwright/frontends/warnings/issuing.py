@@ -4,7 +4,7 @@
 
 Python shows a warning once for each place and text, and remembers all texts in the module of the place. A server's
 texts come from its clients, so they are remembered here instead, and forgotten when they are many.
-Tested by tests/frontends/test_issuing.py.
+Tested by tests/frontends/warnings/test_issuing.py.
 """
 
 from __future__ import annotations

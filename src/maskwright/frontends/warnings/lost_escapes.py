@@ -5,7 +5,7 @@ r"""Escapes of a regular expression that the string around it has read already, 
 
 What a regular expression reads as the same character, such as \n and \f, is not lost. A control character is one of
 these only if other texts match with the escape in its place.
-Tested by tests/frontends/test_lost_escapes.py.
+Tested by tests/frontends/warnings/test_lost_escapes.py.
 """
 
 from __future__ import annotations

@@ -6,7 +6,7 @@ r"""Parts of grammars that are surely meant as something else, so that other tex
     misread_text("[a-z]+", 'Regex("[a-z]+")')    matches these six characters
 
 All of them are valid, so none is refused for that.
-Tested by tests/frontends/test_misread.py.
+Tested by tests/frontends/warnings/test_misread.py.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
     Notes({3: "%json"}, {5: "<end>"}, [])    rule 3 stands for an embedded schema, rule 5 ends with the stop text <end>
 
-Tested by tests/frontends/test_shadowing.py, tests/frontends/test_misread.py.
+Tested by tests/frontends/warnings/test_shadowing.py, tests/frontends/warnings/test_misread.py.
 """
 
 from __future__ import annotations

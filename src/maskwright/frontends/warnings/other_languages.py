@@ -5,7 +5,7 @@ r"""Regular expressions that are surely meant as something else: a grammar, a JS
 
 Most of them are regular expressions, too, which match little more than their own text, so none is refused for that.
 What may well be meant as a regular expression is not reported: `start: [0-9]+`, `{"name": "[a-z]+"}`.
-Tested by tests/frontends/test_other_languages.py.
+Tested by tests/frontends/warnings/test_other_languages.py.
 """
 
 from __future__ import annotations

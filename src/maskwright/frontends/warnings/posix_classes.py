@@ -7,7 +7,7 @@ ECMA-262 does not have them; elsewhere they stand within a class, and alone thei
     lone_posix_class("[:alpha:]+")     "[:alpha:]"
     lone_posix_class("[[:alpha:]]+")   None
 
-Tested by tests/frontends/test_posix_classes.py.
+Tested by tests/frontends/warnings/test_posix_classes.py.
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@
 
 Which states can each rule lead to, from each state? Rules that call themselves are run until nothing is added. Exact
 but for intersections, where it may find too many states: what is said to be contained is.
-Tested by tests/frontends/test_shadowing.py.
+Tested by tests/frontends/warnings/test_shadowing.py.
 """
 
 from __future__ import annotations

@@ -5,7 +5,7 @@ r"""What a constraint begins with, and how to exclude that from the free text be
     'exclude its beginning from the free text: TEXT & ~(TEXT "<call" TEXT)'
 
 Only words for people: nothing here changes a grammar. That the rewritten grammars hold their arguments is tested.
-Tested by tests/frontends/test_shadowing.py.
+Tested by tests/frontends/warnings/test_shadowing.py.
 """
 
 from __future__ import annotations

@@ -17,7 +17,7 @@ all characters also what has both fixed text and a part that is narrower than an
 keyword beside a name is none.
 
 Cost: one walk over the grammar; the rest only where free text is found, and bounded by MAX_STEPS.
-Tested by tests/frontends/test_shadowing.py.
+Tested by tests/frontends/warnings/test_shadowing.py.
 """
 
 from __future__ import annotations
