@@ -225,6 +225,18 @@ void bind_compile(nb::module_& m) {
       nb::arg("vocabulary"), nb::arg("data"), nb::arg("ids_of"), nb::arg("memory_budget_bytes"));
 }
 
+namespace {
+
+// As arguments of Python's exceptions.
+nb::dict tokens_needed(const TokensNeeded& needed) {
+  nb::dict out;
+  if (needed.at_least > 0) out["least_tokens"] = needed.at_least;
+  if (needed.enough > 0) out["enough_tokens"] = needed.enough;
+  return out;
+}
+
+}  // namespace
+
 }  // namespace maskwright
 
 NB_MODULE(_kernel, m) {
@@ -238,12 +250,13 @@ NB_MODULE(_kernel, m) {
       std::rethrow_exception(p);
     } catch (const LimitExceeded& e) {
       const nb::object type = nb::module_::import_("maskwright.errors").attr("LimitError");
-      const nb::object error = type(e.what(), nb::arg("limit") = e.limit);
+      const nb::object error = type(e.what(), nb::arg("limit") = e.limit, **tokens_needed(e.needed));
       PyErr_SetObject(type.ptr(), error.ptr());
     } catch (const Unsatisfiable& e) {
       const nb::object type = nb::module_::import_("maskwright.errors").attr("UnsatisfiableError");
       const nb::object hint = e.hint.empty() ? nb::none() : nb::cast(e.hint);
-      PyErr_SetObject(type.ptr(), nb::object(type(e.what(), nb::arg("hint") = hint)).ptr());
+      const nb::object error = type(e.what(), nb::arg("hint") = hint, **tokens_needed(e.needed));
+      PyErr_SetObject(type.ptr(), error.ptr());
     } catch (const MalformedGrammar& e) {
       const nb::object type = nb::module_::import_("maskwright.errors").attr("GrammarError");
       PyErr_SetObject(type.ptr(), nb::object(type(e.what())).ptr());

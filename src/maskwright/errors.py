@@ -59,6 +59,11 @@ class MaskwrightError(Exception):
         """The message for an error about what contains the text that is wrong: `the group is not closed (column 3)`."""
         return self.message
 
+    def rename(self, name: str, other: str) -> None:
+        """Let the message call something by another name."""
+        self.message = self.message.replace(name, other)
+        self.args = (self._text(),)
+
     def _text(self) -> str:
         return self.message if self.hint is None else f"{self.message}\n  hint: {self.hint}"
 
@@ -213,6 +218,9 @@ class UnsatisfiableError(GrammarError):
 
     For a JSON Schema, `pointers` are the JSON pointers of the keywords that contradict each other: without any one of
     them, some value would be valid. They are empty if that could not be determined.
+
+    If it is about a budget, the shortest output has at least `least_tokens` tokens, stop token apart, and
+    `enough_tokens` are enough for one; each is None where it is not known. Both are the same where it is known exactly.
     """
 
     def __init__(
@@ -224,8 +232,12 @@ class UnsatisfiableError(GrammarError):
         source: str | None = None,
         span: Span | None = None,
         rule: str | None = None,
+        least_tokens: int | None = None,
+        enough_tokens: int | None = None,
     ) -> None:
         self.pointers = pointers
+        self.least_tokens = least_tokens
+        self.enough_tokens = enough_tokens
         super().__init__(message, source=source, span=span, hint=hint, rule=rule)
 
 
@@ -320,10 +332,23 @@ class MissingPackageError(MaskwrightError, ModuleNotFoundError):
 
 
 class LimitError(MaskwrightError, RuntimeError):
-    """A limit on depth, size or work was reached. `limit` names it."""
+    """A limit on depth, size or work was reached. `limit` names it.
 
-    def __init__(self, message: str, *, limit: str, hint: str | None = None) -> None:
+    If it is about a token budget, `least_tokens` and `enough_tokens` are as in `UnsatisfiableError`.
+    """
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        limit: str,
+        hint: str | None = None,
+        least_tokens: int | None = None,
+        enough_tokens: int | None = None,
+    ) -> None:
         self.limit = limit
+        self.least_tokens = least_tokens
+        self.enough_tokens = enough_tokens
         super().__init__(message, hint=hint)
 
 

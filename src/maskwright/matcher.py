@@ -18,7 +18,6 @@ configuration id per token. Tested by tests/exhaustive and tests/contract.
 from __future__ import annotations
 
 import math
-import re
 import warnings
 from collections.abc import Iterable, Sequence
 from typing import Any, Literal, NamedTuple, NoReturn
@@ -32,8 +31,6 @@ from maskwright.support.arguments import as_integer, as_number, as_tuple, instan
 from maskwright.tokenizer.jump_forward import Encode, find_tokens
 
 MAX_TOKEN_BUDGET = 10**9
-_NEEDED = re.compile(r"needs (?:at least )?(\d+) tokens")  # in the kernel's errors
-_ENOUGH = re.compile(r"\d+ tokens are enough")
 _MANY_THREADS = 1 << 16  # the kernel knows how many there are
 _WITHOUT_END = (
     "the tokenizer has no stop token, so is_terminated() is never True: pass stop_token_ids=[...] to TokenizerInfo, "
@@ -322,15 +319,14 @@ def matcher_for_engine(compiled: CompiledGrammar, max_tokens: int, **options: An
     except LimitError as error:
         if error.limit != "remembered_text_budget":
             raise
-        enough = _ENOUGH.search(error.message)
-    more = "" if enough is None else f"; {enough[0]}"
-    _check_plain_lists(compiled, max_tokens, more)
+        enough = error.enough_tokens
+    _check_plain_lists(compiled, max_tokens, enough)
     caveat = "a list of distinct items has no token budget here, so the output may be cut off at max_tokens"
-    return EngineMatcher(GrammarMatcher(compiled, **options), caveat + more)
+    return EngineMatcher(GrammarMatcher(compiled, **options), caveat + _said_of(enough))
 
 
-def _check_plain_lists(compiled: CompiledGrammar, max_tokens: int, more: str) -> None:
-    """Raise an error if no output has so few tokens, even if elements could repeat; `more` is known beside that.
+def _check_plain_lists(compiled: CompiledGrammar, max_tokens: int, enough: int | None) -> None:
+    """Raise an error if no output has so few tokens, even if elements could repeat; `enough` are known to do.
 
     Raises:
         UnsatisfiableError: It is so.
@@ -342,11 +338,17 @@ def _check_plain_lists(compiled: CompiledGrammar, max_tokens: int, more: str) ->
     except LimitError:  # it is not known
         return
     except UnsatisfiableError as error:
-        needed = _NEEDED.search(error.message)
-        if needed is None:
+        least = error.least_tokens
+        if least is None:
             raise
-        message = f"the shortest output needs at least {needed[1]} tokens, but max_tokens is {max_tokens}{more}"
-        raise UnsatisfiableError(message, hint="allow more tokens") from None
+        message = f"the shortest output needs at least {least} tokens, but max_tokens is {max_tokens}"
+        raise UnsatisfiableError(
+            message + _said_of(enough), hint="allow more tokens", least_tokens=least, enough_tokens=enough
+        ) from None
+
+
+def _said_of(enough: int | None) -> str:
+    return "" if enough is None else f"; {enough} tokens are enough"
 
 
 def _encoded(name: str, text: str | bytes) -> bytes:

@@ -104,6 +104,7 @@ def test_an_ordinary_schema_is_refused_with_the_number_of_tokens_that_it_needs(
         matcher_within(compiled, limit)
     needed = int(re.findall(r"needs (\d+) tokens", refused.value.message)[0])
     assert refused.value.hint == f"allow {needed} tokens or more"
+    assert (refused.value.least_tokens, refused.value.enough_tokens) == (needed, needed)
     assert least_tokens(compiled) == needed
     with pytest.raises(UnsatisfiableError):
         matcher_within(compiled, needed - 1)
@@ -116,8 +117,10 @@ def test_what_is_hard_to_judge_is_refused_with_both_bounds() -> None:
         matcher_within(compiled, 5)
     least, enough = (int(number) for number in re.findall(r"(\d+) tokens", refused.value.message))
     assert 5 < least < enough
-    with pytest.raises(LimitError, match=rf"at least {least} tokens; {enough} tokens are enough$"):
+    assert (refused.value.least_tokens, refused.value.enough_tokens) == (least, enough)
+    with pytest.raises(LimitError, match=rf"at least {least} tokens; {enough} tokens are enough$") as unknown:
         matcher_within(compiled, enough - 1)
+    assert (unknown.value.least_tokens, unknown.value.enough_tokens) == (least, enough)
     matcher_within(compiled, enough)  # where a place for the stop token as well cannot be shown to be there
 
 

@@ -163,7 +163,7 @@ Unsatisfiable Engine::too_few(uint32_t max_tokens) {
   }
   const std::string needed = tokens(least);
   return Unsatisfiable("the shortest output needs " + needed + ", but max_tokens is " + std::to_string(max_tokens),
-                       "allow " + needed + " or more");
+                       "allow " + needed + " or more", {least, least});
 }
 
 // Where it is not known whether an output fits.
@@ -173,12 +173,16 @@ void Engine::refuse_budget(const std::string& limit, uint32_t max_tokens) {
   const std::string at_least = "at least " + tokens(least), given = std::to_string(max_tokens),
                     enough_are =
                         most < kAnyTokens ? "; " + tokens(most) + (most == 1 ? " is enough" : " are enough") : "";
+  const TokensNeeded needed{least, most < kAnyTokens ? most : 0};
   if (least > max_tokens && !configs_[0].complete)
-    throw Unsatisfiable("the shortest output needs " + at_least + ", but max_tokens is " + given + enough_are);
+    throw Unsatisfiable("the shortest output needs " + at_least + ", but max_tokens is " + given + enough_are, {},
+                        needed);
   if (most < kAnyTokens)
-    throw LimitExceeded(limit, "whether an output fits into max_tokens, " + given +
-                                   (program_->group->has_lists() ? ", is not known" : ", takes too long to find out") +
-                                   ": the shortest needs " + at_least + enough_are);
+    throw LimitExceeded(limit,
+                        "whether an output fits into max_tokens, " + given +
+                            (program_->group->has_lists() ? ", is not known" : ", takes too long to find out") +
+                            ": the shortest needs " + at_least + enough_are,
+                        needed);
 }
 
 ConfigId Engine::initial_within(uint32_t max_tokens, bool& by_bounds) {

@@ -19,7 +19,7 @@ from typing import Any
 
 from maskwright import CompiledGrammar, GrammarMatcher
 from maskwright.errors import LimitError, UnsatisfiableError
-from maskwright.matcher import MAX_TOKEN_BUDGET, matcher_for_engine
+from maskwright.matcher import matcher_for_engine
 from maskwright.support.arguments import as_integer
 
 
@@ -59,11 +59,9 @@ def budget_called(name: str) -> Iterator[None]:
     """Let errors about a budget that is too small call it as the engine does, not `max_tokens`."""
     try:
         yield
-    except UnsatisfiableError as error:
-        raise UnsatisfiableError(error.message.replace("max_tokens", name), hint=error.hint) from error
-    except LimitError as error:
-        message = error.message.replace("max_tokens", name)
-        raise LimitError(message, limit=error.limit, hint=error.hint) from error
+    except (UnsatisfiableError, LimitError) as error:
+        error.rename("max_tokens", name)
+        raise
 
 
 def least_tokens(compiled: CompiledGrammar) -> int:
@@ -75,24 +73,10 @@ def least_tokens(compiled: CompiledGrammar) -> int:
         LimitError: Not even that is found.
         UnsatisfiableError: No output has fewer than a thousand million tokens.
     """
-    enough = 1
-    while not _suffices(compiled, enough):
-        enough *= 2
-        if enough >= MAX_TOKEN_BUDGET:
-            GrammarMatcher(compiled, max_tokens=MAX_TOKEN_BUDGET)
-    too_few = enough // 2
-    while enough - too_few > 1:
-        middle = (too_few + enough) // 2
-        if _suffices(compiled, middle):
-            enough = middle
-        else:
-            too_few = middle
-    return enough
-
-
-def _suffices(compiled: CompiledGrammar, num_tokens: int) -> bool:
     try:
-        GrammarMatcher(compiled, max_tokens=num_tokens)
-    except (LimitError, UnsatisfiableError):
-        return False
-    return True
+        GrammarMatcher(compiled, max_tokens=1)
+    except (UnsatisfiableError, LimitError) as error:
+        if error.enough_tokens is None:
+            raise
+        return error.enough_tokens
+    return 1
