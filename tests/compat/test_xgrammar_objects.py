@@ -106,7 +106,12 @@ def test_union_concat_and_text_of_grammars() -> None:
     again = xgr.Grammar.from_ebnf(str(xgr.Grammar.concat(a, b)))
     assert accepts(again, "ab")
     assert not accepts(again, "a")
-    assert accepts(xgr.Grammar.builtin_json_grammar(), '{"a": [1, null]}')
+
+
+def test_the_grammar_of_json_is_that_of_objects_and_arrays() -> None:
+    json_grammar = xgr.Grammar.builtin_json_grammar()
+    assert all(accepts(json_grammar, text) for text in ('{"a": [1, null]}', "[ 1, {} ]"))
+    assert not any(accepts(json_grammar, text) for text in ("1", '"a"', "true", "null"))
 
 
 def test_printing_the_converted_grammar(capsys: pytest.CaptureFixture[str]) -> None:

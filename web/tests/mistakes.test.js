@@ -1,5 +1,6 @@
 // What callers get wrong: an error says what, at which place, and what to pass instead. Nothing is ignored silently.
 import assert from "node:assert/strict";
+import { createServer } from "node:http";
 import { before, describe, test } from "node:test";
 
 import { GrammarLogitProcessor } from "../maskwright/src/adapters/web-llm.js";
@@ -137,6 +138,21 @@ test("bitmasks and logits of other sizes", () => {
   assert.throws(() => allowedTokens(/** @type {any} */ ([1]), 3), { name: "BitmaskError" });
   assert.throws(() => matcher.precompute(/** @type {any} */ (undefined)), { name: "ArgumentError", argument: "budgetUs" });
   assert.throws(() => matcher.precompute(-1), { name: "OptionError", option: "budgetUs" });
+});
+
+test("files of the package that a server does not have", async () => {
+  const server = createServer((_, response) => response.setHeader("Content-Type", "text/html").end("<!doctype html>"));
+  await new Promise((resolve) => server.listen(0, "127.0.0.1", () => resolve(undefined)));
+  const { port } = /** @type {import("node:net").AddressInfo} */ (server.address());
+  for (const option of ["wasm", "frontends"]) {
+    configureFrontEnds({ [option]: `http://127.0.0.1:${port}/` });
+    await assert.rejects(compiler.compileRegex("b"), { name: "MaskwrightError", message: /a page of HTML/, hint: /serve the package's/ });
+    frontEnds().close();
+  }
+  server.close();
+  configureFrontEnds({ wasm: "http://127.0.0.1:1/" });
+  await assert.rejects(compiler.compileRegex("b"), { message: /^cannot load http:\/\/127\.0\.0\.1:1\/: / });
+  configureFrontEnds({});
 });
 
 test("matchers in a batch", () => {

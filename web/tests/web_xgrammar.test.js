@@ -50,6 +50,7 @@ async function program({ Grammar, GrammarCompiler, GrammarMatcher, StructuralTag
   await watch(await GrammarMatcher.createGrammarMatcher(legacy), ["c", "[", "ab", "]", "true", "[", "x", "]", "b", "</s>"]);
   const builtin = await Grammar.builtinJSONGrammar();
   seen.push(await Testings.isGrammarAcceptString(builtin, '{"a": [1, true]}'), await Testings.isGrammarAcceptString(builtin, "{"));
+  for (const text of ["1", '"a"', "true", "[ 1 ]"]) seen.push(await Testings.isGrammarAcceptString(builtin, text));
   await assert.rejects(Grammar.fromEBNF("root ::= ("));
   await assert.rejects(compiler.compileJSONSchema("{"));
   for (const each of [compiler, info, compiled, grammar]) each.dispose();

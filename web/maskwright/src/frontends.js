@@ -4,16 +4,17 @@
  */
 import { named } from "./arguments.js";
 import { ArgumentError, LimitError, MaskwrightError, errorsByName } from "./errors.js";
-import { absolute } from "./kernel.js";
+import { absolute, kernelAddress } from "./kernel.js";
 
 const TIMEOUT_MS = 30_000;
+const WORKER_HINT = "if a bundler has left it out, bundle maskwright/src/frontends.worker.js as an entry of its own, into this folder";
 
 /**
  * @typedef {object} FrontEndOptions
  * @property {string | URL} [pyodide] the folder of Pyodide (its `pyodide.mjs`, `pyodide.asm.wasm` and
  *     `python_stdlib.zip`); in Node, by default, the installed package
  * @property {string | URL} [frontends] the archive with the front-ends; by default the one of this package
- * @property {string | URL} [wasm] the kernel
+ * @property {string | URL} [wasm] the kernel; by default where `load` has it from
  * @property {number} [timeoutMs] the most time that compiling a structure may take, loading apart
  */
 
@@ -50,7 +51,7 @@ export class FrontEnds {
     // Absolute, since the worker has another base than the page.
     this.#options = {
       frontends: absolute(options.frontends ?? new URL("../frontends.zip", import.meta.url)),
-      wasm: absolute(options.wasm ?? new URL("../maskwright.wasm", import.meta.url)),
+      wasm: absolute(options.wasm ?? kernelAddress()),
       pyodide: options.pyodide === undefined ? undefined : absolute(options.pyodide),
     };
     this.timeoutMs = options.timeoutMs ?? TIMEOUT_MS;
@@ -139,7 +140,9 @@ export class FrontEnds {
       else waiting?.resolve(result);
     };
     const failed = (/** @type {any} */ event) => {
-      const error = new MaskwrightError(`the front-ends' worker failed: ${event.message ?? event}`);
+      const error = event.message === undefined
+        ? new MaskwrightError("frontends.worker.js cannot be loaded", { hint: WORKER_HINT })
+        : new MaskwrightError(`the front-ends' worker failed: ${event.message}`);
       for (const { reject } of this.#open.values()) reject(error);
       this.#open.clear();
       this.#worker = undefined;

@@ -4,7 +4,7 @@
  */
 import { CompiledGrammar } from "./compiler.js";
 import { MaskwrightError } from "./errors.js";
-import { load } from "./kernel.js";
+import { fetched, load } from "./kernel.js";
 import { TokenizerInfo } from "./tokenizer.js";
 
 const isNode = typeof process !== "undefined" && Boolean(process.versions?.node);
@@ -18,8 +18,8 @@ async function answer({ id, ...request }) {
     const result = request.kind === "start" ? await start(/** @type {any} */ (request)) : compile(request);
     return result.error ? { id, error: JSON.parse(result.error) } : { id, result };
   } catch (error) {
-    const { name, message } = /** @type {Error} */ (error);
-    return { id, error: { type: name, message, fields: {} } };
+    const { name, message, hint } = /** @type {MaskwrightError} */ (error);
+    return { id, error: { type: name, message, fields: { hint } } };
   }
 }
 
@@ -81,9 +81,7 @@ async function bytesOf(url) {
     const { readFile } = await import(/* webpackIgnore: true */ /* @vite-ignore */ "node:fs/promises".toString());
     return new Uint8Array(await readFile(new URL(url)));
   }
-  const response = await fetch(url);
-  if (!response.ok) throw new MaskwrightError(`cannot load ${url}: HTTP status ${response.status}`);
-  return response.arrayBuffer();
+  return (await fetched(url, "frontends.zip", "frontends")).arrayBuffer();
 }
 
 /** The kernel, and a vocabulary that can spell everything. @param {string} wasm */

@@ -13,6 +13,8 @@ import {
 let exports_;
 /** @type {Promise<void> | undefined} */
 let loading;
+/** Where the kernel is, for the front-ends' worker. @type {string | URL} */
+let address = new URL("../maskwright.wasm", import.meta.url);
 
 /**
  * Loads the kernel, once. Everything else in the package needs it.
@@ -23,13 +25,16 @@ let loading;
  * @returns {Promise<void>}
  */
 export function load(options = {}) {
-  const { wasm = new URL("../maskwright.wasm", import.meta.url) } = named(options, ["wasm"]);
+  const { wasm = address } = named(options, ["wasm"]);
+  if (typeof wasm === "string" || wasm instanceof URL) address = wasm;
   loading ??= instantiate(wasm).catch((error) => {
     loading = undefined; // it may be tried again
     throw error;
   });
   return loading;
 }
+
+export const kernelAddress = () => address;
 
 /** @param {any} wasm */
 async function instantiate(wasm) {
@@ -63,9 +68,25 @@ async function compiled(wasm) {
     const { readFile } = await import(/* webpackIgnore: true */ /* @vite-ignore */ "node:fs/promises".toString());
     return WebAssembly.compile(await readFile(url));
   }
-  const response = await fetch(url);
-  if (!response.ok) throw new MaskwrightError(`cannot load the kernel from ${url}: HTTP status ${response.status}`);
-  return fromResponse(response);
+  return fromResponse(await fetched(url, "maskwright.wasm", "wasm"));
+}
+
+/**
+ * Fetches a file of the package.
+ * @param {string | URL} url
+ * @param {string} file
+ * @param {string} option that says where it is
+ */
+export async function fetched(url, file, option) {
+  const call = option === "wasm" ? "load" : "configureFrontEnds";
+  const hint = `serve the package's ${file} there, or say where it is: ${call}({ ${option}: url })`;
+  const failed = (/** @type {string} */ why) => new MaskwrightError(`cannot load ${url}: ${why}`, { hint });
+  const response = await fetch(url).catch((error) => {
+    throw failed(error.message);
+  });
+  if (!response.ok) throw failed(`HTTP status ${response.status}`);
+  if (response.headers.get("Content-Type")?.startsWith("text/html")) throw failed("the server answers with a page of HTML");
+  return response;
 }
 
 /** Relative to the page, or the worker, and in Node to the working directory. @param {string | URL} url @returns {string} */

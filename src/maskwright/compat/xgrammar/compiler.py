@@ -126,7 +126,7 @@ class GrammarCompiler(XGRObject):
 
     @as_xgrammar_errors()
     def compile_builtin_json_grammar(self) -> CompiledGrammar:
-        """Compile the grammar of any JSON value."""
+        """Compile the grammar of any JSON object or array."""
         return self._compile(Grammar.builtin_json_grammar())
 
     @as_xgrammar_errors()

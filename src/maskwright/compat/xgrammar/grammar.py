@@ -15,7 +15,6 @@ import sys
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final
 
-from maskwright import grammars as _ready
 from maskwright.compat.xgrammar.base import XGRObject
 from maskwright.compat.xgrammar.exception import DeserializeFormatError, as_xgrammar_errors
 from maskwright.compat.xgrammar.reading import (
@@ -137,7 +136,7 @@ class Grammar(XGRObject):
 
     @staticmethod
     def builtin_json_grammar() -> Grammar:
-        """Any JSON value."""
+        """Any JSON object or array; no other value, as in XGrammar."""
         return from_source({"builtin": "json"})
 
     @staticmethod
@@ -229,8 +228,8 @@ def _read(source: _Source, depth: int = 0) -> _Grammar:
         return _Grammar.from_regex(source["regex"], flags=REGEX_FLAGS)
     if kind == "structural_tag":
         return _Grammar.from_structural_tag(source["structural_tag"], **TAG_OPTIONS)
-    if kind == "builtin":
-        return _ready.load(field(source, "builtin", str))
+    if kind == "builtin" and source["builtin"] == "json":
+        return _Grammar.from_json_schema({"type": ["object", "array"]})
     if kind in ("union", "concat"):
         parts = [_read(each, depth + 1) for each in field(source, kind, list)]
         return _Grammar.union(*parts) if kind == "union" else _Grammar.concat(*parts)

@@ -278,7 +278,7 @@ export class Testings {
 export default { Grammar, GrammarCompiler, CompiledGrammar, GrammarMatcher, TokenizerInfo, Testings, StructuralTagItem };
 
 /** @type {Source} */
-const ANY_JSON = { kind: "json_schema", source: "true", options: {} };
+const ANY_JSON = { kind: "json_schema", source: '{"type": ["object", "array"]}', options: {} };
 const STOP_TOKENS = ["</s>", "<|end_of_text|>", "<|eot_id|>", "<|endoftext|>", "<eos>", "<|eos|>", "<|end|>", "<end_of_turn>",
   "<|im_end|>"];
 
