@@ -343,7 +343,8 @@ class Grammar:
             LimitError: The tag nests too deep.
 
         Warns:
-            SchemaWarning: Of a schema in it, as for `from_json_schema`.
+            SchemaWarning: Of a schema in it, as for `from_json_schema`; or what `from_ebnf` and `from_regex` would say
+                of a grammar or a pattern in it.
 
         >>> Grammar.from_structural_tag({"format": {"type": "const_string", "value": "hi"}}).dump()
         'root ::= "hi"'

@@ -149,6 +149,16 @@ def test_reports_of_schemas_are_kept() -> None:
     assert grammar.report
 
 
+def test_what_a_grammar_in_a_tag_was_surely_not_meant_to_say_is_a_warning_with_its_place() -> None:
+    quoted = {"type": "grammar", "grammar": 'root ::= digits\ndigits ::= "[0-9]+"'}
+    message = "probably a mistake: 2:12: in 'digits': in quotes, all characters stand for themselves; write Regex"
+    with pytest.warns(mw.SchemaWarning, match=message) as warned:
+        grammar = mw.Grammar.from_structural_tag({"format": sequence(X, quoted)})
+    assert [str(each.message).split(":")[0] for each in warned] == ["at #/format/elements/1/grammar"]
+    assert [found.pointer for found in grammar.report] == ["/format/elements/1/grammar"]
+    assert not mw.Grammar.from_structural_tag({"format": sequence(X, GRAMMAR)}).report
+
+
 def test_compiling_twice_gives_the_same() -> None:
     data = {"format": tag("<", TEXT, ">")}
     assert COMPILER.compile_structural_tag(data) is COMPILER.compile_structural_tag({"format": tag("<", TEXT, ">")})

@@ -242,6 +242,7 @@ OF_LATER_DRAFT: Final = "a constraint of a later draft"
 OF_OTHER_TYPE: Final = "a constraint of another type"
 UNDECLARED: Final = "required, but not declared"
 POSIX_CLASS: Final = "a POSIX class"
+IN_GRAMMAR: Final = "probably a mistake"
 _MISTAKES: Final = (
     UNKNOWN_KEYWORD,
     NOTHING_USED,
@@ -253,6 +254,7 @@ _MISTAKES: Final = (
     OF_OTHER_TYPE,
     UNDECLARED,
     POSIX_CLASS,
+    IN_GRAMMAR,
 )
 # The reason of a keyword that is no mistake, such as an extension.
 NOT_A_KEYWORD: Final = "it is not a keyword of JSON Schema"
@@ -275,7 +277,8 @@ class Finding(NamedTuple):
     def is_mistake(self) -> bool:
         """Whether it was surely meant to constrain the output, or otherwise: a misspelled keyword, one that `$ref`
         hides, that the draft does not have or that says nothing of the type, a schema that uses none, a pattern with a
-        lost escape or a POSIX class, a required member that is declared under another name.
+        lost escape or a POSIX class, a required member that is declared under another name, a part of a structural
+        tag's grammar that a `GrammarWarning` would be about.
         """
         return is_mistake(self.reason)
 

@@ -1,6 +1,7 @@
 """Warnings of grammars that compile but surely do not mean what they say, issued where the caller's code is.
 
-    issue_warnings(rules, source, ":")    a `GrammarWarning` for each finding, with line and column in the source
+    warnings_of(rules, source, ":", notes)       a `GrammarWarning` for each finding, with line and column in the source
+    issue_warnings(rules, source, ":", notes)    the same, issued
 
 What is found is in shadowing.py, doubled_stops.py, misread.py and lost_escapes.py.
 Tested by tests/frontends/warnings/test_shadowing.py.
@@ -19,7 +20,14 @@ from maskwright.ir import GrammarIR
 
 
 def issue_warnings(rules: GrammarIR, source: str, sign: str, notes: Notes) -> tuple[GrammarWarning, ...]:
-    """Issue and return what is to be said of a grammar.
+    """Issue and return what is to be said of a grammar; the arguments are those of `warnings_of`."""
+    found = warnings_of(rules, source, sign, notes)
+    issue(found)
+    return found
+
+
+def warnings_of(rules: GrammarIR, source: str, sign: str, notes: Notes) -> tuple[GrammarWarning, ...]:
+    """Return what is to be said of a grammar.
 
     Args:
         rules: The grammar.
@@ -35,7 +43,6 @@ def issue_warnings(rules: GrammarIR, source: str, sign: str, notes: Notes) -> tu
     for name, span, misread in notes.misread:
         line, column = line_and_column(source, span)
         found.append(GrammarWarning(misread.message, rule=name, line=line, column=column, hint=misread.hint))
-    issue(found)
     return tuple(found)
 
 

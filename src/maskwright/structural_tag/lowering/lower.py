@@ -20,6 +20,7 @@ from typing import Any, Final, cast
 from maskwright.errors import GrammarError, LimitError, SchemaError, StructuralTagError
 from maskwright.frontends.json_schema import Finding
 from maskwright.frontends.json_schema.normalise.findings import lone_posix_class_in_pattern, lost_in_pattern
+from maskwright.frontends.json_schema.options import IN_GRAMMAR
 from maskwright.frontends.texts import ANY_TEXT
 from maskwright.ir import (
     OP_REF,
@@ -180,9 +181,12 @@ class Lowering(TagRules):
 
     def grammar(self, it: f.GrammarFormat, pointer: str, ends: Ends) -> Expr:
         from maskwright.frontends.ebnf import ebnf_to_ir
+        from maskwright.frontends.warnings.grammar_warnings import warnings_of
+        from maskwright.frontends.warnings.notes import no_notes
 
+        notes = no_notes()
         try:
-            ir = ebnf_to_ir(it.grammar)
+            ir = ebnf_to_ir(it.grammar, notes=notes)
         except GrammarError as error:
             message = f"invalid grammar: {error.message_with_place}"
             hint = None if error.hint is None else entrances.in_words_of(_IN_TAGS, error.hint)
@@ -191,6 +195,9 @@ class Lowering(TagRules):
             why = why_nothing(ir, Source("ebnf", it.grammar))
             message = f"invalid grammar: {why.message_with_place}"
             raise StructuralTagError(message, pointer=f"{pointer}/grammar", hint=why.hint)
+        for found in warnings_of(ir, it.grammar, "::=", notes):
+            said = str(found).replace("\n  hint: ", "; ")
+            self.report.append(Finding(f"{pointer}/grammar", "grammar", "enforced", f"{IN_GRAMMAR}: {said}"))
         return ends.after(self.builder.include(ir) if ir.token_sets else subgrammar(ir))
 
     def regex(self, it: f.RegexFormat, pointer: str, ends: Ends) -> Expr:
