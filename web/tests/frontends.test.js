@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { after, before, test } from "node:test";
 import { setTimeout } from "node:timers/promises";
+import { Worker } from "node:worker_threads";
 
 import {
   GrammarCompiler, GrammarMatcher, LimitError, TokenizerInfo, configureFrontEnds, frontEnds, load,
@@ -138,6 +139,30 @@ test("a structure that takes too long ends with its worker, and the next one wor
   await assert.rejects(compiler.compileRegex("(a|b){1,50}c"), LimitError);
   configureFrontEnds({});
   assert.ok(accepts(await compiler.compileRegex("[x-z]"), "y"));
+});
+
+test("closing ends what is compiled and what waits, and a worker that has not started yet", async (t) => {
+  frontEnds().close();
+  const terminate = t.mock.method(Worker.prototype, "terminate");
+  for (const delayMs of [0, 100]) {
+    const all = Promise.allSettled([compiler.compileRegex("k"), compiler.compileRegex("l")]);
+    await setTimeout(delayMs);
+    frontEnds().close();
+    for (const { reason } of /** @type {any[]} */ (await all)) assert.equal(reason?.message, "the front-ends were closed");
+  }
+  await setTimeout(100);
+  assert.ok(terminate.mock.callCount() >= 2);
+  assert.ok(accepts(await compiler.compileRegex("k"), "k"));
+});
+
+test("the time for a structure", async () => {
+  configureFrontEnds({ timeoutMs: Infinity });
+  assert.ok(accepts(await compiler.compileRegex("m"), "m"));
+  for (const timeoutMs of [0, -1, NaN]) {
+    configureFrontEnds({ timeoutMs });
+    await assert.rejects(compiler.compileRegex("n"), { name: "OptionError", option: "timeoutMs" });
+  }
+  configureFrontEnds({});
 });
 
 test("without Pyodide, the error says how to get it", async () => {

@@ -3,10 +3,11 @@
  * first structure is compiled. A structure that takes too long ends with its worker, and the page stays responsive.
  */
 import { named } from "./arguments.js";
-import { ArgumentError, LimitError, MaskwrightError, errorsByName } from "./errors.js";
+import { ArgumentError, LimitError, MaskwrightError, OptionError, errorsByName } from "./errors.js";
 import { absolute, kernelAddress } from "./kernel.js";
 
 const TIMEOUT_MS = 30_000;
+const LONGEST_TIMEOUT_MS = 2 ** 31 - 1; // of setTimeout
 const WORKER_HINT = "if a bundler has left it out, bundle maskwright/src/frontends.worker.js as an entry of its own, into this folder";
 
 /**
@@ -38,8 +39,12 @@ export function frontEnds() {
 
 export class FrontEnds {
   #options;
-  /** @type {Promise<any> | undefined} */
+  /** The worker, once it has started. @type {Promise<any> | undefined} */
   #worker;
+  /** Ends it, started or not. @type {() => void} */
+  #terminate = () => {};
+  /** How often this was closed: what was asked for before that is not compiled. */
+  #numClosings = 0;
   #next = 0;
   /** @type {Map<number, {resolve: (value: any) => void, reject: (error: Error) => void}>} */
   #open = new Map();
@@ -54,7 +59,9 @@ export class FrontEnds {
       wasm: absolute(options.wasm ?? kernelAddress()),
       pyodide: options.pyodide === undefined ? undefined : absolute(options.pyodide),
     };
-    this.timeoutMs = options.timeoutMs ?? TIMEOUT_MS;
+    const { timeoutMs = TIMEOUT_MS } = options;
+    if (!(timeoutMs > 0)) throw new OptionError(`timeoutMs must be > 0, not ${timeoutMs}`, { option: "timeoutMs" });
+    this.timeoutMs = Math.min(timeoutMs, LONGEST_TIMEOUT_MS);
   }
 
   /** Loads Python and the front-ends now, rather than with the first structure. @returns {Promise<void>} */
@@ -90,7 +97,11 @@ export class FrontEnds {
     if (typeof request.source !== "string") {
       return Promise.reject(new ArgumentError("a structure must be a string or data", { argument: request.kind }));
     }
-    const result = this.#queue.then(() => this.#compile(request));
+    const numClosings = this.#numClosings;
+    const result = this.#queue.then(() => {
+      if (numClosings !== this.#numClosings) throw wereClosed();
+      return this.#compile(request);
+    });
     this.#queue = result.catch(() => {});
     return result;
   }
@@ -102,7 +113,7 @@ export class FrontEnds {
     let timer;
     const tooLong = new Promise((_, reject) => {
       timer = setTimeout(() => {
-        this.close();
+        this.#end(wereClosed());
         reject(new LimitError(`the structure took more than ${this.timeoutMs / 1000} s to compile`, { limit: "time",
           hint: "make it smaller, or allow more with configureFrontEnds({ timeoutMs })" }));
       }, this.timeoutMs);
@@ -114,25 +125,40 @@ export class FrontEnds {
     }
   }
 
-  /** Ends the worker; the next structure starts another one. */
+  /** Ends the worker, and what is being compiled; the next structure starts another one. */
   close() {
-    const error = new MaskwrightError("the front-ends were closed");
-    this.#worker?.then((worker) => worker.terminate(), () => {});
+    ++this.#numClosings;
+    this.#end(wereClosed());
+  }
+
+  /** Ends the worker. What is being compiled ends with this error; what waits goes on, in another worker. @param {Error} error */
+  #end(error) {
+    this.#terminate();
     this.#worker = undefined;
     for (const { reject } of this.#open.values()) reject(error);
     this.#open.clear();
   }
 
   #started() {
-    this.#worker ??= this.#start().catch((error) => {
-      this.#worker = undefined;
-      throw error;
-    });
+    if (!this.#worker) {
+      const starting = this.#start();
+      this.#worker = starting;
+      starting.catch(() => {
+        if (this.#worker === starting) this.#worker = undefined;
+      });
+    }
     return this.#worker;
   }
 
   async #start() {
+    let isEnded = false;
+    this.#terminate = () => (isEnded = true);
     const worker = await newWorker();
+    if (isEnded) {
+      worker.terminate();
+      throw wereClosed();
+    }
+    this.#terminate = () => worker.terminate();
     const answered = (/** @type {any} */ { id, result, error }) => {
       const waiting = this.#open.get(id);
       this.#open.delete(id);
@@ -143,9 +169,7 @@ export class FrontEnds {
       const error = event.message === undefined
         ? new MaskwrightError("frontends.worker.js cannot be loaded", { hint: WORKER_HINT })
         : new MaskwrightError(`the front-ends' worker failed: ${event.message}`);
-      for (const { reject } of this.#open.values()) reject(error);
-      this.#open.clear();
-      this.#worker = undefined;
+      this.#end(error);
     };
     worker.on ? worker.on("message", answered).on("error", failed) : Object.assign(worker, {
       onmessage: (/** @type {MessageEvent} */ event) => answered(event.data),
@@ -166,6 +190,8 @@ export class FrontEnds {
     }).finally(() => worker.unref?.());
   }
 }
+
+const wereClosed = () => new MaskwrightError("the front-ends were closed");
 
 /** In the form in which bundlers look for workers. */
 async function newWorker() {
