@@ -62,7 +62,11 @@ class MaskwrightError(Exception):
 
     def rename(self, name: str, other: str) -> None:
         """Let the message call something by another name."""
-        self.message = self.message.replace(name, other)
+        self.restate(self.message.replace(name, other), self.hint)
+
+    def restate(self, message: str, hint: str | None) -> None:
+        """Give the error another message and hint."""
+        self.message, self.hint = message, hint
         self.args = (self._text(),)
 
     def _text(self) -> str:

@@ -127,6 +127,10 @@ def test_an_output_fits_the_context(start: Start) -> None:
     assert whole.finish_reason == "stop"
     assert whole.text.endswith(":")
     assert len(whole.token_ids) <= 12
+    too_long = Request([0] * 500, SamplingParams(max_tokens=100), grammar=compiled(engine, "[a-h]{13}"))
+    with pytest.raises(UnsatisfiableError, match="max_tokens is 12, as the prompt has 500 tokens") as refused:
+        engine.submit(too_long, lambda output: None)
+    assert refused.value.hint == "shorten the prompt"
 
 
 def test_a_grammar_may_come_later(start: Start) -> None:

@@ -159,3 +159,8 @@ def test_mistakes(tokenizer: Any, record: CompiledGrammar) -> None:
         with_drafts("SmolLM2", GrammarDrafts())
     with pytest.raises(OptionError, match="drafts are made for one prompt at a time, not for 2"):
         generate(with_drafts(model, GrammarDrafts()), tokenizer, ["a", "b"], bool, max_new_tokens=4)
+
+
+def test_a_model_with_drafts_takes_others(model: Any, tokenizer: Any, record: CompiledGrammar) -> None:
+    twice = with_drafts(with_drafts(model, GrammarDrafts()), GrammarDrafts())
+    assert written(twice, tokenizer, record) == written(model, tokenizer, record)

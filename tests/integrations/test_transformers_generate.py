@@ -108,6 +108,19 @@ def test_the_models_context_bounds_the_budget(llama: Any, tokenizer: Any) -> Non
     assert len(tokenizer(made).input_ids) <= 512 - 490
     with pytest.raises(ArgumentError, match="prompt has 512 tokens, which fill the model's context of 512"):
         generate(llama, tokenizer, "x" * 512, int)
+    with pytest.raises(UnsatisfiableError) as refused:
+        generate(llama, tokenizer, "x" * 509, City)
+    assert "max_new_tokens is 3, as the prompt has 509 tokens and the model's context 512" in refused.value.message
+    assert refused.value.hint == "shorten the prompt"
+
+
+def test_the_budget_of_a_generation_config(llama: Any, tokenizer: Any) -> None:
+    given = llama, tokenizer, "ab", re.compile("x{10}")
+    config = transformers.GenerationConfig(max_new_tokens=9)
+    with pytest.raises(UnsatisfiableError, match="max_new_tokens is 9"):
+        mw.generate(*given, generation_config=config)
+    assert mw.generate(*given, generation_config=config, max_new_tokens=10) == "x" * 10
+    assert len(mw.generate(llama, tokenizer, "ab", re.compile("[xyz]*"), generation_config=config)) <= 9
 
 
 @pytest.mark.parametrize(
@@ -349,6 +362,8 @@ def test_options_of_the_wrong_type_or_of_other_functions(llama: Any, tokenizer: 
         generate(llama, tokenizer, "ab", int, generation_config={"max_new_tokens": 4})
     with pytest.raises(ArgumentError, match="temperature must be a number, not str"):
         generate(llama, tokenizer, "ab", int, temperature="0")
+    with pytest.raises(ArgumentError, match="logits_processor must be a list of logits processors"):
+        generate(llama, tokenizer, "ab", int, logits_processor=transformers.TemperatureLogitsWarper(0.5))
     with pytest.raises(OptionError, match=r"response_format cannot be passed .*\n.*as output_type"):
         generate(llama, tokenizer, "ab", int, response_format={"type": "json_object"})
 
@@ -386,6 +401,8 @@ def test_the_tokenizer_of_another_model(llama: Any, tokenizer: Any, monkeypatch:
     [
         ({"max_length": 5}, "use max_new_tokens"),
         ({"max_tokens": 5}, "use max_new_tokens"),
+        ({"n": 2}, "use num_return_sequences"),
+        ({"seed": 1}, "call transformers.set_seed"),
         ({"any_whitespace": False}, "pass schema_options={'any_whitespace': …}"),
         ({"enable_thinking": False}, "pass template_options={'enable_thinking': …}"),
         ({"return_dict_in_generate": True}, "use GrammarLogitsProcessor"),

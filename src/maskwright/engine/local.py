@@ -15,6 +15,7 @@ import logging
 import threading
 from collections.abc import Mapping, Sequence
 from concurrent.futures import CancelledError, Future
+from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any
 
 from maskwright.compiling.compiled_grammar import CompiledGrammar, checked_compiled
@@ -25,6 +26,7 @@ from maskwright.engine.outputs import Output
 from maskwright.engine.requests import Request, check_token_ids
 from maskwright.engine.sequence import Sequence as OutputSequence
 from maskwright.errors import EngineError, LimitError, TokenizerError
+from maskwright.integrations.budgets import budget_of_context
 from maskwright.matcher import GrammarMatcher
 from maskwright.support.arguments import instance
 from maskwright.tokenizer import TokenizerInfo
@@ -162,7 +164,10 @@ class LocalEngine:
                 "the grammar was compiled for another tokenizer than the model's",
                 hint="compile it with GrammarCompiler(engine.tokenizer_info)",
             )
-        return sequence.matcher_of(grammar)
+        num_prompt, room = sequence.num_prompt, self.max_model_len - sequence.num_prompt
+        is_asked = sequence.max_tokens == sequence.request.params.max_tokens
+        with nullcontext() if is_asked else budget_of_context(num_prompt, room):
+            return sequence.matcher_of(grammar)
 
     def _compiled(self, sequence: OutputSequence, done: Future[CompiledGrammar]) -> None:
         """Take a grammar that was awaited, on the thread that compiled it."""

@@ -64,6 +64,18 @@ def budget_called(name: str) -> Iterator[None]:
         raise
 
 
+@contextmanager
+def budget_of_context(num_prompt_tokens: int, room: int) -> Iterator[None]:
+    """Let errors about a budget that is too small say that it is what a prompt leaves of the model's context."""
+    try:
+        yield
+    except (UnsatisfiableError, LimitError) as error:
+        context = num_prompt_tokens + room
+        message = f"{error.message}, as the prompt has {num_prompt_tokens} tokens and the model's context {context}"
+        error.restate(message, "shorten the prompt")
+        raise
+
+
 def least_tokens(compiled: CompiledGrammar) -> int:
     """Return the number of tokens of the shortest output, stop token apart; at least 1. Takes some 0.1 ms.
 

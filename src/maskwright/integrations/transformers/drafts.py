@@ -88,7 +88,7 @@ class GrammarCandidates(CandidateGenerator):  # type: ignore[misc, unused-ignore
         drafts: What outputs went on with.
         compiled: The grammar of this output.
         prompt_length: The number of tokens before it.
-        otherwise: What drafts where nothing was learnt and nothing is forced: prompt lookup.
+        otherwise: What drafts where nothing was learnt and nothing is forced: prompt lookup, or earlier drafts.
     """
 
     requires_model_outputs = False
@@ -96,11 +96,12 @@ class GrammarCandidates(CandidateGenerator):  # type: ignore[misc, unused-ignore
     def __init__(self, drafts: GrammarDrafts, compiled: CompiledGrammar, prompt_length: int, otherwise: Any) -> None:
         self._drafter, self._otherwise = OutputDrafter(drafts, compiled), otherwise
         self._prompt_length = prompt_length
+        self.max_length = otherwise.max_length  # of prompt and output
 
     def get_candidates(self, input_ids: torch.Tensor, **_: Any) -> Any:
         """Return the ids so far with a draft behind them, (1, length), and None for its scores."""
         self._read(input_ids)
-        room = self._otherwise.max_length - input_ids.shape[1] - 1
+        room = self.max_length - input_ids.shape[1] - 1
         draft = self._drafter.draft()[: max(room, 0)]
         if not draft:
             return self._otherwise.get_candidates(input_ids)

@@ -17,6 +17,7 @@ from __future__ import annotations
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Mapping, Sequence
+from contextlib import nullcontext
 from typing import Any, NamedTuple
 
 import torch
@@ -24,14 +25,17 @@ import torch
 from maskwright import CompiledGrammar, GrammarCompiler, GrammarMatcher, TokenizerInfo
 from maskwright.errors import ArgumentError, MatcherError, OptionError, TokenizerError, wrong_argument
 from maskwright.frontends.json_schema import JsonSchemaKeywords
+from maskwright.integrations.budgets import budget_of_context
 from maskwright.integrations.transformers.model_facts import Facts, facts_of
 from maskwright.integrations.transformers.processor import GrammarLogitsProcessor
 from maskwright.integrations.transformers.prompts import Prompts, encode, padded, read_prompts
+from maskwright.matcher import MAX_TOKEN_BUDGET
 from maskwright.outputs.output_types import output_type_of
 from maskwright.outputs.tool_outputs import ToolOutput
 from maskwright.support.arguments import as_integer
 
 _MOST_COMPILERS = 4
+_USUAL_BUDGET = 1024
 _OURS: Mapping[str, str] = {  # options of `generate` that would not do what they say
     "max_length": "use max_new_tokens",
     "max_tokens": "use max_new_tokens",
@@ -45,6 +49,8 @@ _OURS: Mapping[str, str] = {  # options of `generate` that would not do what the
     "assistant_tokenizer": "transformers would hand the grammar of one tokenizer to the model of the other; use an "
     "assistant_model with the same tokenizer, or prompt_lookup_num_tokens",
     "response_format": "pass it as output_type",
+    "n": "use num_return_sequences",
+    "seed": "call transformers.set_seed first",
     "custom_generate": "use GrammarLogitsProcessor with model.generate",
 }
 
@@ -76,7 +82,7 @@ def generate(
     prompts: Any,
     output_type: Any,
     *,
-    max_new_tokens: int = 1024,
+    max_new_tokens: int | None = None,
     tool_choice: Any = None,
     tool_format: str | None = None,
     reasoning: Any = None,
@@ -97,7 +103,7 @@ def generate(
             `json.loads` does. A compiled `re.Pattern`, a `Grammar` or `CompiledGrammar`: returns the text. A list of
             tools (functions, classes or OpenAI tools): returns a list of `ToolCall`s.
         max_new_tokens: The largest number of tokens of an output, or less if the model's context has less room. Each
-            output is complete within it.
+            output is complete within it. By default that of `generation_config`, or else 1,024.
         tool_choice: For tools, as in Chat Completions; "required" by default. With "auto", the whole text is returned
             if no tool is called.
         tool_format: For tools, the model family whose tool call format to use, if it is not known from the model's
@@ -160,7 +166,7 @@ def prepare(
     prompts: Any,
     output_type: Any,
     *,
-    max_new_tokens: int,
+    max_new_tokens: int | None,
     tool_options: ToolOptions,
     schema_options: Mapping[str, Any] | None,
     template_options: Mapping[str, Any] | None,
@@ -172,7 +178,7 @@ def prepare(
     for option, value in {"schema_options": schema_options, "template_options": template_options}.items():
         if value is not None and not isinstance(value, Mapping):
             raise wrong_argument(option, value, "a dict")
-    budget = as_integer("max_new_tokens", max_new_tokens, at_least=1)
+    budget = _budget(max_new_tokens, generate_options.get("generation_config"))
     tokenizer = _tokenizer_of(tokenizer)
     wanted = read_prompts(prompts)
     structure = _structure_of(output_type, model, tokenizer, tool_options, schema_options)
@@ -193,8 +199,10 @@ def prepare(
         begin = _decoder_begin(model)
         prompt_length = len(begin)
         arguments["decoder_input_ids"] = torch.tensor([begin] * len(rows), device=model.device)
-    budget = _within_context(budget, prompt_length, facts)
-    processor = GrammarLogitsProcessor(compiled, max_new_tokens=budget, pad_token_id=facts.pad_token_id)
+    room = _room(prompt_length, facts)
+    with budget_of_context(prompt_length, room) if room < budget else nullcontext():
+        budget = min(budget, room)
+        processor = GrammarLogitsProcessor(compiled, max_new_tokens=budget, pad_token_id=facts.pad_token_id)
     arguments.update(
         max_new_tokens=budget,
         eos_token_id=list(facts.stop_token_ids),
@@ -292,8 +300,17 @@ def _check_options(options: Mapping[str, Any]) -> None:
     if isinstance(config := options.get("generation_config"), Mapping):
         hint = "pass GenerationConfig(**generation_config)"
         raise wrong_argument("generation_config", config, "a transformers.GenerationConfig", hint)
+    if callable(processor := options.get("logits_processor")):
+        raise wrong_argument("logits_processor", processor, "a list of logits processors", "pass [logits_processor]")
     if isinstance(temperature := options.get("temperature"), str):
         raise wrong_argument("temperature", temperature, "a number")
+
+
+def _budget(max_new_tokens: int | None, generation_config: Any) -> int:
+    """What was passed, whether as an argument or in a generation config."""
+    if max_new_tokens is None:
+        max_new_tokens = getattr(generation_config, "max_new_tokens", None)
+    return as_integer("max_new_tokens", _USUAL_BUDGET if max_new_tokens is None else max_new_tokens, at_least=1)
 
 
 def _sampling(options: Mapping[str, Any], declared: Any) -> dict[str, Any]:
@@ -345,10 +362,10 @@ def _check_ids(model: Any, rows: Sequence[Sequence[int]]) -> None:
         )
 
 
-def _within_context(budget: int, prompt_length: int, facts: Facts) -> int:
-    """The budget, or what the model's context leaves of it."""
+def _room(prompt_length: int, facts: Facts) -> int:
+    """How many tokens the model's context has behind the prompt."""
     if facts.num_positions is None:
-        return budget
+        return MAX_TOKEN_BUDGET
     left = facts.num_positions - prompt_length
     if left < 1:
         raise ArgumentError(
@@ -356,7 +373,7 @@ def _within_context(budget: int, prompt_length: int, facts: Facts) -> int:
             argument="prompts",
             hint="shorten the prompt",
         )
-    return min(budget, left)
+    return left
 
 
 def _check_encoder(prompt_length: int, facts: Facts) -> None:

@@ -180,8 +180,9 @@ class GrammarLogitsProcessor(LogitsProcessor):  # type: ignore[misc, unused-igno
                 f"row {index}: none of the tokens that the grammar allows has a finite score"
                 if not masked[index].isnan().any()
                 else f"row {index}: the scores contain NaN",
-                hint="another processor excludes these tokens (min_new_tokens, bad_words_ids, suppress_tokens and "
-                "forced_bos_token_id do), or a temperature of zero comes before this one; use do_sample=False for that",
+                hint="another processor excludes these tokens (min_new_tokens, bad_words_ids, suppress_tokens, "
+                "forced_bos_token_id and prefix_allowed_tokens_fn do), or a temperature of zero comes before this one; "
+                "use do_sample=False for that",
             )
 
 

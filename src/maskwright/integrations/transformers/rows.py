@@ -120,8 +120,8 @@ class Row:
             del self.tokens[-1]
             raise MatcherError(
                 f"row {index}: token {token} at output position {len(self.tokens)} is not allowed by the grammar",
-                hint="put this processor last, sample only from finite scores, and pass pad_token_id if another "
-                "stopping criterion can end a row; call reset() to start over",
+                hint="put this processor last, sample only from finite scores (num_beams with do_sample does not), and "
+                "pass pad_token_id if another stopping criterion can end a row; call reset() to start over",
             )
 
     def replay(self, tokens: list[int], index: int) -> None:

@@ -30,7 +30,7 @@ def stream(
     prompt: Any,
     output_type: Any,
     *,
-    max_new_tokens: int = 1024,
+    max_new_tokens: int | None = None,
     schema_options: Mapping[str, Any] | None = None,
     template_options: Mapping[str, Any] | None = None,
     **generate_options: Any,
@@ -45,7 +45,7 @@ def stream(
         tokenizer: Its tokenizer.
         prompt: One prompt: a str, or a list of messages.
         output_type: A type or structure; not tools, whose events `maskwright.events` reads.
-        max_new_tokens: The budget of the output.
+        max_new_tokens: The budget of the output, with the same default.
         schema_options: The fields of `JsonSchemaOptions`.
         template_options: Arguments of the chat template.
         **generate_options: Those of `model.generate`, but `num_beams`, `num_return_sequences` and `streamer`.
