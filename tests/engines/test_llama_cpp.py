@@ -17,6 +17,7 @@ from maskwright import (  # noqa: E402
     CompiledGrammar,
     GrammarCompiler,
     MatcherError,
+    OptionError,
     TokenizerError,
     TokenizerInfo,
     UnsatisfiableError,
@@ -176,3 +177,24 @@ def test_an_error_within_llama_cpp_is_raised_when_the_block_ends(llama: Any, rec
     with pytest.raises(ZeroDivisionError), before:
         _ = 1 / 0
     assert before.error is None
+
+
+def test_a_grammar_of_llama_cpp_beside_ours_is_an_error(llama: Any, record: CompiledGrammar) -> None:
+    """Where the two leave no token, llama.cpp ends the process."""
+    theirs = llama_cpp.LlamaGrammar.from_string('root ::= "x"', verbose=False)
+    processor = GrammarLogitsProcessor(record, llama)
+    with (
+        pytest.raises(OptionError, match=r"a grammar of its own[\s\S]*leave out grammar and response_format"),
+        processor,
+    ):
+        llama("A city:", logits_processor=processor, grammar=theirs, max_tokens=8)
+    with processor:
+        json.loads(llama("A city:", logits_processor=processor, max_tokens=200)["choices"][0]["text"])
+
+
+def test_the_context_bounds_the_budget(llama: Any, record: CompiledGrammar) -> None:
+    prompt = [*llama.tokenize(b"A city:"), *llama.tokenize(b" word", add_bos=False) * 480]
+    with GrammarLogitsProcessor(record, llama, max_tokens=400) as processor:
+        answer = llama(prompt, logits_processor=processor, max_tokens=400)
+    json.loads(answer["choices"][0]["text"])
+    assert answer["usage"]["total_tokens"] <= 512

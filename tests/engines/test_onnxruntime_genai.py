@@ -96,6 +96,10 @@ def test_what_mistakes_get(loaded: Loaded) -> None:
         generate(loaded.generator("A"), SCHEMA)
     with pytest.raises(ArgumentError, match="hint: use max_tokens"):
         generate(loaded.generator("A"), loaded.record, max_new_tokens=64)
+    used = loaded.generator("A")
+    list(generate(used, loaded.record, max_tokens=40))
+    with pytest.raises(MatcherError, match=r"has ended its output[\s\S]*make another Generator"):
+        generate(used, loaded.record, max_tokens=40)
     other = TokenizerInfo.from_vocab([b"a"] * 32_000, stop_token_ids=[2])
     with pytest.raises(BitmaskError, match="49152 logits, but the grammar's tokenizer has 32000 ids"):
         loaded.texts("A", compiled=GrammarCompiler(other).compile_regex("a"))

@@ -10,6 +10,7 @@ from __future__ import annotations
 import argparse
 import importlib.machinery
 import json
+import re
 import sys
 import time
 from collections.abc import Iterator
@@ -227,6 +228,13 @@ def test_every_kind_of_constraint(server: Server) -> None:
         ({"structural_tag": '{"format": {"type": "tagg"}}'}, "did you mean 'tag'?"),
         ({"json_schema": json.dumps({"$ref": "http://x/y"})}, "at #/$ref:"),
         ({"json_schema": "[" * 100_000}, "Failed to compile json grammar"),
+        ({"json_schema": '{"type": "structural_tag"}'}, "use the field structural_tag"),
+        (
+            {"json_schema": '{"uniqueItems": true, "contains": {}}'},
+            'write "x-guidance": {"lenient": true} in the schema',
+        ),
+        ({"ebnf": 'start: "a"'}, "write it in EBNF, as name ::= body"),
+        ({"ebnf": "[a-z]+"}, "use the field regex"),
     ],
 )
 def test_a_wrong_grammar_ends_its_request_with_a_message(server: Server, params: Any, message: str) -> None:
@@ -235,6 +243,7 @@ def test_a_wrong_grammar_ends_its_request_with_a_message(server: Server, params:
         bad = server.request(**params)
         assert bad.to_finish.status_code == 400
         assert message in bad.to_finish.message
+        assert not re.search(r"compile_|Grammar\.|on_unsupported", bad.to_finish.message)
     assert json.loads(server.run([good])[0])
 
 

@@ -1,4 +1,4 @@
-"""What the environment says of adapters' compilers."""
+"""What the environment says to adapters."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import pytest
 
 from maskwright import OptionError, TokenizerInfo
 from maskwright.compiling import task_compiler
-from maskwright.integrations.environment import CACHE_DIR, compiler_of
+from maskwright.integrations.environment import CACHE_DIR, compiler_of, is_on
 
 INFO = TokenizerInfo.from_vocab(["a", "b"], stop_token_ids=[])
 
@@ -37,3 +37,25 @@ def test_a_directory_that_cannot_be_made(tmp_path: Path, monkeypatch: pytest.Mon
     monkeypatch.setenv(CACHE_DIR, str(tmp_path / "file"))
     with pytest.raises(OptionError, match="cache_dir cannot be made"):
         compiler_of(INFO)
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"), [("1", True), (" On ", True), ("false", False), ("0", False), ("no", False)]
+)
+def test_switches(value: str, expected: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MASKWRIGHT_X", value)
+    assert is_on("MASKWRIGHT_X") is expected
+    assert is_on("MASKWRIGHT_X", by_default=True) is expected
+
+
+def test_switches_that_say_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    for say_nothing in (
+        lambda: monkeypatch.delenv("MASKWRIGHT_X", False),
+        lambda: monkeypatch.setenv("MASKWRIGHT_X", ""),
+    ):
+        say_nothing()
+        assert not is_on("MASKWRIGHT_X")
+        assert is_on("MASKWRIGHT_X", by_default=True)
+    monkeypatch.setenv("MASKWRIGHT_X", "flase")
+    with pytest.raises(OptionError, match="MASKWRIGHT_X must be 1 or 0, not 'flase'"):
+        is_on("MASKWRIGHT_X")

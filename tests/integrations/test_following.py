@@ -5,7 +5,15 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from maskwright import BitmaskError, GrammarCompiler, GrammarMatcher, MatcherError, TokenizerError, TokenizerInfo
+from maskwright import (
+    BitmaskError,
+    GrammarCompiler,
+    GrammarMatcher,
+    MatcherError,
+    TokenizerError,
+    TokenizerInfo,
+    UnsatisfiableError,
+)
 from maskwright.integrations.following import (
     OutputFollower,
     OutputFollowers,
@@ -33,6 +41,20 @@ def test_one_token_more_a_step(follower: OutputFollower) -> None:
     prompt = (B, B, STOP)
     assert [follow(follower, *prompt, *output) for output in ([], [A], [A, B], [A, B, STOP])] == [0, 1, 2, 3]
     assert follower.matcher.is_terminated()
+
+
+def test_the_context_bounds_the_budget() -> None:
+    compiled = GrammarCompiler(LETTERS).compile_regex("(a|b){3,}")
+    follower = OutputFollower(compiled, 8, context=10)
+    assert follow(follower, *[B] * 6) == 0
+    for output in ([A], [A, A], [A, A, B]):
+        assert follow(follower, *[B] * 6, *output) == len(output)
+    assert [follower.matcher.accept_token(token) for token in (A, STOP)] == [False, True]  # 4 tokens, one to stop
+    with pytest.raises(UnsatisfiableError) as refused:
+        follow(follower, *[A] * 9)
+    assert "max_tokens is 1, as the prompt has 9 tokens and the model's context 10" in refused.value.message
+    assert refused.value.hint == "shorten the prompt"
+    assert follow(follower, *[B] * 2) == 0  # the next one fits
 
 
 def test_what_was_followed_can_be_read(follower: OutputFollower) -> None:

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import sys
 from concurrent.futures import Future, wait
-from types import SimpleNamespace
+from types import ModuleType, SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
 
 from maskwright import CompiledGrammar, GrammarCompiler, TokenizerInfo, allocate_token_bitmask
-from maskwright.errors import LimitError, UnsatisfiableError
-from maskwright.integrations.vllm import hooks
+from maskwright.errors import LimitError, OptionError, UnsatisfiableError
+from maskwright.integrations import vllm as integration
+from maskwright.integrations.vllm import hooks, versions
 from maskwright.integrations.vllm.backend import LateGrammar, MaskwrightBackend, RequestGrammar, drafts_of, fill_rows
 from maskwright.integrations.vllm.budget import make_matcher, most_tokens
 from maskwright.integrations.vllm.worker import apply_on_cpu
@@ -54,6 +56,35 @@ def test_the_budget_is_switched_off_by_a_request_or_for_all(monkeypatch: pytest.
     monkeypatch.setenv("MASKWRIGHT_VLLM_TOKEN_BUDGET", "0")
     assert most_tokens(sampling(10), 90, 200) is None
     assert most_tokens(sampling(10, maskwright_token_budget=True), 90, 200) == 10
+
+
+def test_a_switch_that_is_neither_on_nor_off_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert most_tokens(sampling(10, maskwright_token_budget=0), 90, 200) is None
+    with pytest.raises(OptionError, match="maskwright_token_budget must be true or false, not 'false'"):
+        most_tokens(sampling(10, maskwright_token_budget="false"), 90, 200)
+    monkeypatch.setenv("MASKWRIGHT_VLLM_TOKEN_BUDGET", "never")
+    with pytest.raises(OptionError, match="MASKWRIGHT_VLLM_TOKEN_BUDGET must be 1 or 0"):
+        most_tokens(sampling(10), 90, 200)
+
+
+def test_a_vllm_with_another_configuration_goes_on_with_a_warning(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """vLLM ends where a plugin raises an error, whatever its backend."""
+    vllm, version = ModuleType("vllm"), ModuleType("vllm.version")
+    vllm.__path__ = []
+    version.__version__ = "0.9.2"  # type: ignore[attr-defined]
+    modules = {"vllm": vllm, "vllm.version": version, "vllm.config": None, "vllm.config.structured_outputs": None}
+    for name, module in modules.items():
+        monkeypatch.setitem(sys.modules, name, module)
+    versions.why_unsupported.cache_clear()
+    try:
+        with caplog.at_level("WARNING", "vllm.maskwright"):
+            integration.add_name()
+            integration.register()
+    finally:
+        versions.why_unsupported.cache_clear()
+    assert "supports vLLM 0.32 and 0.33, but this is vLLM 0.9.2; the other backends work as usual" in caplog.text
 
 
 def test_one_token_is_kept_for_the_stop_token_where_there_is_room(nested: CompiledGrammar) -> None:

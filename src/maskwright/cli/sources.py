@@ -30,7 +30,7 @@ from .errors import CommandError
 
 _MAX_SHOWN = 100
 _IN_OPTIONS = (
-    ('on_unsupported="relax"', "--relax"),
+    (entrances.RELAX, "pass --relax"),
     (entrances.USE_LARK, "use --lark"),
     (entrances.USE_EBNF, "use --grammar"),
     (entrances.USE_SCHEMA, "use --schema"),

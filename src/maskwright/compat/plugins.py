@@ -10,15 +10,12 @@ Tested by tests/compat/test_install.py, tests/engines/vllm/test_vllm_as_xgrammar
 from __future__ import annotations
 
 import logging
-import os
 from typing import Final
 
 from maskwright.compat.substitution import install, is_installed
-from maskwright.errors import OptionError
+from maskwright.integrations.environment import is_on
 
 VARIABLE: Final = "MASKWRIGHT_AS_XGRAMMAR"
-_YES: Final = ("1", "true", "yes", "on")
-_NO: Final = ("", "0", "false", "no", "off")
 _logger = logging.getLogger("maskwright")
 
 
@@ -28,9 +25,6 @@ def install_if_asked() -> None:
     Raises:
         OptionError: The variable has another value than 1 or 0.
     """
-    value = os.environ.get(VARIABLE, "").strip().lower()
-    if value not in (*_YES, *_NO):
-        raise OptionError(f"{VARIABLE} must be 1 or 0, not {value!r:.60}", option=VARIABLE)
-    if value in _YES and not is_installed():
+    if is_on(VARIABLE) and not is_installed():
         replaced = install(replace=True)
         _logger.info("xgrammar is maskwright.compat.xgrammar; references replaced in %d modules", len(replaced))

@@ -23,7 +23,7 @@ import numpy.typing as npt
 from maskwright import CompiledGrammar, GrammarMatcher, TokenizerInfo, allocate_token_bitmask
 from maskwright.compiling.compiled_grammar import checked_compiled
 from maskwright.errors import BitmaskError, MatcherError, TokenizerError
-from maskwright.integrations.budgets import matcher_within
+from maskwright.integrations.budgets import budget_of_context, matcher_within
 
 Ids = npt.NDArray[Any]
 
@@ -46,6 +46,7 @@ class OutputFollower:
         max_tokens: The most new tokens of an output, its stop token included if it fits.
         most_behind_end: How many stop tokens may follow that with which the output ended: an engine that drafts goes on
             to the end of its draft before it looks.
+        context: How many tokens of prompt and output the engine has room for; None for any number.
 
     Raises:
         ArgumentError: `compiled` is not a `CompiledGrammar`.
@@ -53,10 +54,16 @@ class OutputFollower:
         UnsatisfiableError: No output has so few tokens.
     """
 
-    def __init__(self, compiled: CompiledGrammar, max_tokens: int | None, most_behind_end: int = 0) -> None:
+    def __init__(
+        self,
+        compiled: CompiledGrammar,
+        max_tokens: int | None,
+        most_behind_end: int = 0,
+        context: int | None = None,
+    ) -> None:
         self.info: TokenizerInfo = checked_compiled("compiled", compiled).tokenizer_info
         self.compiled = compiled
-        self._max_tokens, self._most_behind_end = max_tokens, most_behind_end
+        self._max_tokens, self._most_behind_end, self._context = max_tokens, most_behind_end, context
         self.matcher: GrammarMatcher = matcher_within(compiled, max_tokens)
         self.reset()
 
@@ -86,6 +93,7 @@ class OutputFollower:
 
         Raises:
             MatcherError: A token is not allowed by the grammar, or follows the stop token.
+            UnsatisfiableError: A prompt leaves no output room in the context.
         """
         known, start = self._known, self.prompt_length
         if self.is_one_before(ids):
@@ -93,9 +101,17 @@ class OutputFollower:
         elif known is not None and start <= ids.size <= known.size + 1 and np.array_equal(ids[:start], known[:start]):
             self._replay(ids[start:], known[start:])
         else:
+            self.matcher, self._num_behind_end = self._matcher_behind(int(ids.size)), 0
             self.prompt_length = int(ids.size)
-            self.matcher, self._num_behind_end = matcher_within(self.compiled, self._max_tokens), 0
         self._known = np.array(ids)
+
+    def _matcher_behind(self, prompt_length: int) -> GrammarMatcher:
+        most, context = self._max_tokens, self._context
+        if most is None or context is None or most <= context - prompt_length:
+            return matcher_within(self.compiled, most)
+        room = max(1, context - prompt_length)
+        with budget_of_context(prompt_length, room):
+            return matcher_within(self.compiled, room)
 
     def _replay(self, output: Ids, known: Ids) -> None:
         shorter = min(output.size, known.size)

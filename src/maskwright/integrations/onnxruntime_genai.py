@@ -48,7 +48,8 @@ def generate(
     Raises:
         ArgumentError: An argument has the wrong type.
         BitmaskError: The grammars are for another number of rows, or for another tokenizer.
-        MatcherError: The generator stopped before an output was complete, or sampled what the grammar does not allow.
+        MatcherError: The generator has ended an earlier output, stopped before an output was complete, or sampled what
+            the grammar does not allow.
         OptionError: `max_tokens` is less than 1, or the generator drafts tokens.
         UnsatisfiableError: No output has so few tokens.
     """
@@ -60,6 +61,11 @@ def generate(
             "the generator drafts tokens (speculative decoding), and only one token at a time can be masked",
             option="generator",
             hint="call params.set_speculative_options(ngram_size=0), and load the model without a draft model",
+        )
+    if generator.is_done():
+        raise MatcherError(
+            "the generator has ended its output",
+            hint="make another Generator for the next output, or append the tokens of its prompt first",
         )
     several = compiled if isinstance(compiled, list | tuple) else [compiled]
     grammars = [checked_compiled("compiled", each) for each in several]

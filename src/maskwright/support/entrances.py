@@ -3,8 +3,8 @@
     f"this looks like Lark: {USE_LARK}"
 
 Where something else is read, the command line, a request or a page of the browser, these words are replaced by those
-that exist there (`cli/sources.py`, `serve/structure/structures.py`, `web/frontends/maskwright_web.py`), so a hint that
-sends somebody to Python uses one of them.
+that exist there (`cli/sources.py`, `serve/structure/structures.py`, `web/frontends/maskwright_web.py`, and
+`integrations/` for vLLM and SGLang), so a hint that sends somebody to Python uses one of them.
 Tested by tests/cli/test_hints.py.
 """
 
@@ -22,6 +22,7 @@ USE_TOOLS: Final = "use get_model_structural_tag(model, tools)"
 A_DICT_OR_TEXT: Final = "pass a dict, or the text of a JSON object"
 FROM_YAML: Final = "pass the dict that yaml.safe_load(text) returns"
 PASS_GRAMMARS: Final = "pass grammars={name: grammar}"
+RELAX: Final = 'pass on_unsupported="relax"'
 # Appended to a way out that exists everywhere.
 OR_PASS_ROOT: Final = ", or pass root_rule_name"
 OR_PASS_START: Final = ", or pass start"
@@ -31,6 +32,26 @@ OR_OPENAI_SHAPES: Final = ", or use maskwright.openai_shapes"
 ONLY_IN_PYTHON: Final = tuple(
     (words, "") for words in (OR_PASS_ROOT, OR_PASS_START, OR_PASS_MODULES, OR_PASS_REGISTRY, OR_OPENAI_SHAPES)
 )
+
+# Where schemas come in requests.
+IN_REQUESTS: Final = (
+    (USE_TOOLS, "use the field tools"),
+    (FROM_YAML, "convert it to JSON"),
+    (A_DICT_OR_TEXT, "pass an object, or its JSON text"),
+    (PASS_GRAMMARS, "write its rules here"),
+    *ONLY_IN_PYTHON,
+)
+# Where `structured_outputs` is a field, as vLLM has it.
+IN_STRUCTURED_OUTPUTS: Final = (
+    (USE_LARK, 'use structured_outputs: {"grammar": …}'),
+    (USE_EBNF, 'use structured_outputs: {"grammar": …}'),
+    (USE_SCHEMA, 'use structured_outputs: {"json": …}'),
+    (USE_TAG, 'use structured_outputs: {"structural_tag": …}'),
+    (USE_REGEX, 'use structured_outputs: {"regex": …}'),
+    *IN_REQUESTS,
+)
+# Where nothing but the schema itself can say that it is to be relaxed.
+RELAX_IN_SCHEMA: Final = (RELAX, 'write "x-guidance": {"lenient": true} in the schema')
 
 
 def in_words_of(entrance: Iterable[tuple[str, str]], message: str) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
@@ -85,6 +86,19 @@ def test_another_version_is_refused_where_the_backend_is_asked_for(
     with pytest.raises(ValueError, match=f"supports vLLM 0.32 and 0.33, but this is vLLM {version}"):
         configured(backend="maskwright")
     assert configured(backend="guidance").backend == "guidance"
+
+
+def test_another_version_is_refused_where_auto_means_the_backend(
+    monkeypatch: pytest.MonkeyPatch, checked_again: None
+) -> None:
+    monkeypatch.setenv("MASKWRIGHT_VLLM_AUTO", "1")
+    assert configured(disable_additional_properties=True).backend == "auto"
+    versions.why_unsupported.cache_clear()
+    monkeypatch.setattr("vllm.version.__version__", "0.34.0")
+    with pytest.raises(ValueError, match=r"but this is vLLM 0\.34\.0"):
+        configured()
+    monkeypatch.setenv("MASKWRIGHT_VLLM_AUTO", "false")
+    assert configured().backend == "auto"
 
 
 def test_a_function_that_has_changed_is_named(monkeypatch: pytest.MonkeyPatch, checked_again: None) -> None:
@@ -205,3 +219,29 @@ def test_the_event_loop_does_not_seek_again_what_a_thread_has_found(
     request.prompt_token_ids = [1] * 98  # now the context decides
     with pytest.raises(AssertionError, match="sought again"):
         frontend.check_budget(request, *given)
+
+
+@pytest.mark.parametrize(
+    ("structure", "message"),
+    [
+        ({"grammar": "[a-z]+"}, 'use structured_outputs: {"regex": …}'),
+        ({"grammar": 'root ::= "a"\n%ignore " "'}, 'use structured_outputs: {"grammar": …}'),
+        ({"grammar": 'a ::= "x"'}, "rename one to 'root'"),
+        ({"json": {"type": "structural_tag"}}, 'use structured_outputs: {"structural_tag": …}'),
+        ({"json": {"type": "function"}}, "use the field tools"),
+        ({"json": {"uniqueItems": True, "contains": {}}}, 'write "x-guidance": {"lenient": true} in the schema'),
+        ({"json_object": False}, "json_object must be true"),
+        ({"regex": "a"}, "maskwright_token_budget must be true or false, not 'no'"),
+    ],
+)
+def test_refusals_name_fields_of_requests(mistral: Any, structure: dict[str, Any], message: str) -> None:
+    from vllm.exceptions import VLLMValidationError
+    from vllm.sampling_params import SamplingParams, StructuredOutputsParams
+
+    model = SimpleNamespace(get_vocab_size=lambda: len(mistral), max_model_len=100)
+    switch = {"maskwright_token_budget": "no"}
+    params = SamplingParams(structured_outputs=StructuredOutputsParams(**structure), extra_args=switch)
+    with pytest.raises(VLLMValidationError) as refused:
+        frontend.prepare(params, model, configured(backend="maskwright"), mistral)
+    assert message in str(refused.value)
+    assert not re.search(r"compile_|Grammar\.|on_unsupported|root_rule_name", str(refused.value))

@@ -20,10 +20,17 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from llama_cpp import Llama, LogitsProcessorList, llama_vocab_is_eog
+from llama_cpp import (
+    Llama,
+    LogitsProcessorList,
+    llama_sampler_chain_get,
+    llama_sampler_chain_n,
+    llama_sampler_name,
+    llama_vocab_is_eog,
+)
 
 from maskwright import CompiledGrammar, TokenizerInfo, allocate_token_bitmask, apply_token_bitmask_inplace
-from maskwright.errors import MaskwrightError, TokenizerError, wrong_argument
+from maskwright.errors import MaskwrightError, OptionError, TokenizerError, wrong_argument
 from maskwright.integrations.following import OutputFollower, check_choices, check_stop_tokens, check_width
 from maskwright.integrations.llama_cpp.drafts import GrammarDraftModel
 from maskwright.support.argument_names import other_names
@@ -37,7 +44,8 @@ class GrammarLogitsProcessor(LogitsProcessorList):  # type: ignore[misc, unused-
     Args:
         compiled: The grammar, compiled for this model's tokenizer: `TokenizerInfo.from_llama_cpp(llama)`.
         llama: The model.
-        max_tokens: What the generating function is given as `max_tokens`: outputs are complete within it.
+        max_tokens: What the generating function is given as `max_tokens`: outputs are complete within it, or within
+            what the prompt leaves of the context.
 
     Attributes:
         error: What went wrong while an output was generated; None so far.
@@ -56,7 +64,7 @@ class GrammarLogitsProcessor(LogitsProcessorList):  # type: ignore[misc, unused-
             raise wrong_argument("llama", llama, "a llama_cpp.Llama", "pass the model that will generate")
         self.error: MaskwrightError | None = None
         self._llama = llama
-        self._follower = OutputFollower(compiled, max_tokens)
+        self._follower = OutputFollower(compiled, max_tokens, context=llama.n_ctx())
         _check_vocabulary(self._follower.info, llama)
         self._bitmask = allocate_token_bitmask(1, self._follower.info.vocab_size)
 
@@ -87,6 +95,13 @@ class GrammarLogitsProcessor(LogitsProcessorList):  # type: ignore[misc, unused-
 
     def _process(self, input_ids: npt.NDArray[np.intc], scores: npt.NDArray[np.single]) -> npt.NDArray[np.single]:
         masked = np.array(scores)  # they are fields of an array of structures, and must be adjacent
+        if _has_grammar(self._llama):  # it ends the process where it allows nothing of what is left
+            self.error = OptionError(
+                "llama.cpp holds the output to a grammar of its own, so this one had no effect",
+                option="grammar",
+                hint="leave out grammar and response_format",
+            )
+            return masked
         try:
             self._mask(input_ids, masked)
         except MaskwrightError as error:
@@ -113,6 +128,16 @@ class GrammarLogitsProcessor(LogitsProcessorList):  # type: ignore[misc, unused-
         if not 0 < known < input_ids.size or input_ids[known] in self._follower.info.stop_token_ids:
             return input_ids
         return input_ids[: known + 1]
+
+
+def _has_grammar(llama: Llama) -> bool:
+    """Whether the sampler of the output has a grammar of llama.cpp's."""
+    sampler = llama._sampler
+    if sampler is None:
+        return False
+    nameless = [i for i, _ in sampler.custom_samplers]  # to ask for their names ends the process
+    named = (i for i in range(llama_sampler_chain_n(sampler.sampler)) if i not in nameless)
+    return any(llama_sampler_name(llama_sampler_chain_get(sampler.sampler, i)) == b"grammar" for i in named)
 
 
 def _check_vocabulary(info: TokenizerInfo, llama: Llama) -> None:

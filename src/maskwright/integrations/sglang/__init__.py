@@ -16,9 +16,9 @@ Tested by tests/engines/test_sglang.py and tests/engines/test_sglang_drafts.py.
 
 from __future__ import annotations
 
-import os
 from typing import Any
 
+from maskwright.integrations.environment import is_on
 from maskwright.support.packages import needed_by
 
 NAME = "maskwright"
@@ -27,17 +27,22 @@ _in_sglang = needed_by("maskwright.integrations.sglang", sglang="sglang")
 
 @_in_sglang
 def register() -> None:
-    """Make `--grammar-backend maskwright` known to SGLang."""
+    """Make `--grammar-backend maskwright` known to SGLang.
+
+    Raises:
+        OptionError: The environment says neither yes nor no to budgets.
+    """
     from sglang.srt.arg_groups.choices import GRAMMAR_BACKEND_CHOICES, add_grammar_backend_choices
     from sglang.srt.constrained.base_grammar_backend import register_grammar_backend
     from sglang.srt.plugins.hook_registry import HookRegistry, HookType
 
     from maskwright.integrations.sglang import budget
 
+    has_budgets = is_on(budget.SWITCH, by_default=True)
     if NAME not in GRAMMAR_BACKEND_CHOICES:
         add_grammar_backend_choices([NAME])
     register_grammar_backend(NAME, create_backend)
-    if os.environ.get(budget.SWITCH, "1") not in ("", "0"):
+    if has_budgets:
         for method, hook in budget.HOOKS.items():
             HookRegistry.register(f"{budget.MANAGER}.{method}", hook, HookType.AFTER)
 

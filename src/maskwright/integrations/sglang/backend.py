@@ -27,9 +27,28 @@ from maskwright.errors import MaskwrightError, OptionError, TokenizerError
 from maskwright.integrations.environment import compiler_of
 from maskwright.integrations.sglang.cache import BoundedCache
 from maskwright.integrations.sglang.grammar import MaskwrightGrammar, allocate, apply
+from maskwright.support.entrances import (
+    IN_REQUESTS,
+    RELAX_IN_SCHEMA,
+    USE_EBNF,
+    USE_LARK,
+    USE_REGEX,
+    USE_SCHEMA,
+    USE_TAG,
+    in_words_of,
+)
 from maskwright.tokenizer import info_of
 
 _ANY_JSON = "$$ANY$$"
+_WAYS_OUT = (  # in Python, and in a request
+    RELAX_IN_SCHEMA,
+    (USE_LARK, "write it in EBNF, as name ::= body"),
+    (USE_EBNF, "use the field ebnf"),
+    (USE_SCHEMA, "use the field json_schema"),
+    (USE_TAG, "use the field structural_tag"),
+    (USE_REGEX, "use the field regex"),
+    *IN_REQUESTS,
+)
 _MOST_COMPILING = 2  # at once: they share the interpreter with the scheduler, which has to wake up in time
 
 
@@ -86,7 +105,7 @@ class MaskwrightBackend(BaseGrammarBackend):  # type: ignore[misc, unused-ignore
         try:
             return MaskwrightGrammar(compile_it(), key_string, GrammarStats(dispatch_type=kind))
         except MaskwrightError as error:
-            return InvalidGrammarObject(str(error))
+            return InvalidGrammarObject(in_words_of(_WAYS_OUT, str(error)))
 
     def reserve_framing_tokens(self, token_ids: Sequence[int]) -> None:
         """Let these tokens match where a frame names them, never as text."""

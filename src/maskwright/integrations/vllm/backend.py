@@ -126,7 +126,12 @@ class RequestGrammar:
             self._drafter.read(self._output_ids)  # no draft is asked for any more
         if accepted == len(tokens) or matcher.is_terminated():
             return True
-        _logger.error("Request %s: token %d is not allowed by its structure.", request_id, tokens[accepted])
+        _logger.error(
+            "Request %s: token %d is not allowed by its structure. Something else excludes all that is allowed: "
+            "allowed_token_ids, bad_words, logit_bias, min_tokens, or a logits processor.",
+            request_id,
+            tokens[accepted],
+        )
         return False
 
     def validate_tokens(self, tokens: list[int]) -> list[int]:

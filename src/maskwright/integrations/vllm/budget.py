@@ -10,21 +10,37 @@ Tested by tests/integrations/test_vllm_adapter.py.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Collection
 from typing import Any
 
 from maskwright import CompiledGrammar, GrammarMatcher
+from maskwright.errors import OptionError
 from maskwright.integrations.budgets import matcher_within
+from maskwright.integrations.environment import is_on
 
 _SWITCH = "MASKWRIGHT_VLLM_TOKEN_BUDGET"
 _FIELD = "maskwright_token_budget"
 
 
+def has_budgets() -> bool:
+    """Whether outputs are completed within `max_tokens` where a request does not say otherwise.
+
+    Raises:
+        OptionError: The environment says neither yes nor no.
+    """
+    return is_on(_SWITCH, by_default=True)
+
+
 def most_tokens(sampling_params: Any, num_prompt_tokens: int, max_model_len: int) -> int | None:
-    """Return how many tokens vLLM will generate at most, the stop token included; None for no budget."""
-    wanted = (sampling_params.extra_args or {}).get(_FIELD, os.environ.get(_SWITCH, "1") not in ("", "0"))
-    if not wanted:
+    """Return how many tokens vLLM will generate at most, the stop token included; None for no budget.
+
+    Raises:
+        OptionError: The request's switch is neither true nor false.
+    """
+    wanted = (sampling_params.extra_args or {}).get(_FIELD)
+    if wanted not in (None, True, False):  # 1 and 0 as well
+        raise OptionError(f"{_FIELD} must be true or false, not {wanted!r:.60}", option=_FIELD)
+    if not (has_budgets() if wanted is None else wanted):
         return None
     room = max_model_len - num_prompt_tokens
     asked = sampling_params.max_tokens

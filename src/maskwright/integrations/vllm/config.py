@@ -2,7 +2,8 @@
 
 `StructuredOutputsConfig.backend` is a `Literal` that pydantic has compiled into a validator. The name is added to it,
 and the validator is made again, as is that of the configuration that contains it. The class's own check of the options
-is passed over for `maskwright` alone, which supports all of them; it is where an unsupported vLLM is refused.
+is passed over for `maskwright` alone, which supports all of them; it is where an unsupported vLLM is refused. A vLLM
+whose configuration has another form is left as it is, with a warning: an error would end it whatever its backend.
 
 `MASKWRIGHT_VLLM_AUTO=1` lets the backend `auto` mean `maskwright`.
 Tested by tests/integrations/test_vllm_adapter.py.
@@ -10,36 +11,43 @@ Tested by tests/integrations/test_vllm_adapter.py.
 
 from __future__ import annotations
 
-import os
+import logging
 import sys
 from functools import wraps
 from importlib import import_module
 from typing import Any, Literal, get_args
 
+from maskwright.integrations.environment import is_on
 from maskwright.integrations.vllm.versions import why_unsupported
 
 NAME = "maskwright"
 _AUTO = "MASKWRIGHT_VLLM_AUTO"
 _VALIDATOR = "_validate_structured_output_config"
+_logger = logging.getLogger("vllm.maskwright")
 
 
 def is_chosen(backend: str) -> bool:
     """Whether this backend of a configuration means `maskwright`."""
-    return backend == NAME or (backend == "auto" and os.environ.get(_AUTO, "0") not in ("", "0"))
+    return backend == NAME or (backend == "auto" and is_on(_AUTO))
 
 
 def add_backend_name() -> None:
     """Let `StructuredOutputsConfig` take the name, and refuse it there if this vLLM is not supported."""
-    module = import_module("vllm.config.structured_outputs")
-    config = module.StructuredOutputsConfig
-    field = config.__pydantic_fields__["backend"]
+    try:
+        module = import_module("vllm.config.structured_outputs")
+        config = module.StructuredOutputsConfig
+        field = config.__pydantic_fields__["backend"]
+        validator = config.__pydantic_decorators__.model_validators[_VALIDATOR]
+    except (ImportError, AttributeError, KeyError) as error:
+        reason = why_unsupported() or f"the structured-output backend 'maskwright' does not fit this vLLM: {error!r}"
+        _logger.warning("%s; the other backends work as usual", reason)
+        return
     names = get_args(field.annotation)
     if NAME in names:
         return
     widened: Any = Literal.__getitem__((*names, NAME))
     vars(module)["StructuredOutputsBackend"] = widened
     config.__annotations__["backend"] = config.__dataclass_fields__["backend"].type = field.annotation = widened
-    validator = config.__pydantic_decorators__.model_validators[_VALIDATOR]
     validator.func = _checked(validator.func)
     setattr(config, _VALIDATOR, validator.func)
     _rebuild(config)
@@ -51,7 +59,7 @@ def add_backend_name() -> None:
 def _checked(check: Any) -> Any:
     @wraps(check)
     def check_options(self: Any) -> Any:
-        if self.backend != NAME:
+        if not is_chosen(self.backend):
             return check(self)
         reason = why_unsupported()
         if reason is not None:

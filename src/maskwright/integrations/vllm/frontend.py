@@ -18,7 +18,9 @@ from maskwright.integrations.vllm.backend import options_of
 from maskwright.integrations.vllm.budget import make_matcher, most_tokens
 from maskwright.integrations.vllm.config import NAME
 from maskwright.integrations.vllm.requests import compile_structure, compiler_for
+from maskwright.support.entrances import IN_STRUCTURED_OUTPUTS, RELAX_IN_SCHEMA, in_words_of
 
+_WAYS_OUT = (RELAX_IN_SCHEMA, *IN_STRUCTURED_OUTPUTS)
 _FOUND = "_found_by_maskwright"  # what a thread has sought, so that the event loop need not seek it again
 
 
@@ -35,8 +37,6 @@ def validate(params: Any, model_config: Any, config: Any, tokenizer: Any) -> Non
         raise _invalid("structured outputs require a tokenizer, so they cannot be used with skip_tokenizer_init")
     if structure._backend not in (None, NAME):
         raise _invalid(f"the request asks for the backend {structure._backend!r}, but this server uses {NAME!r}")
-    if structure.json_object is False:
-        raise _invalid("json_object must be true if it is set", "structured_outputs.json_object")
     _compiled(params, model_config, config, tokenizer)
     structure._backend = NAME
     structure._backend_was_auto = config.backend == "auto"
@@ -50,7 +50,7 @@ def prepare(params: Any, model_config: Any, config: Any, tokenizer: Any) -> None
     """
     if tokenizer is not None and not params.structured_outputs.all_constraints_none():
         compiled = _compiled(params, model_config, config, tokenizer)
-        most = most_tokens(params, 0, model_config.max_model_len)
+        most = _most_tokens(params, 0, model_config)
         setattr(params.structured_outputs, _FOUND, (most, _why_too_few(compiled, (), most)))
 
 
@@ -64,7 +64,7 @@ def check_budget(request: Any, model_config: Any, config: Any, tokenizer: Any) -
     if params is None or params.structured_outputs is None or params.structured_outputs._backend != NAME:
         return
     num_prompt_tokens = len(request.prompt_token_ids if request.prompt_embeds is None else request.prompt_embeds)
-    most = most_tokens(params, num_prompt_tokens, model_config.max_model_len)
+    most = _most_tokens(params, num_prompt_tokens, model_config)
     sought, why = getattr(params.structured_outputs, _FOUND, (None, None))
     if why is None or sought != most:
         why = _why_too_few(_compiled(params, model_config, config, tokenizer), params.all_stop_token_ids, most)
@@ -72,6 +72,11 @@ def check_budget(request: Any, model_config: Any, config: Any, tokenizer: Any) -
         room = model_config.max_model_len - num_prompt_tokens
         way_out = f"the prompt leaves {room} tokens of the context" if most == room else "increase max_tokens"
         raise _invalid(f"{why} ({way_out})", "max_tokens")
+
+
+def _most_tokens(params: Any, num_prompt_tokens: int, model_config: Any) -> int | None:
+    with _refusing("vllm_xargs"):
+        return most_tokens(params, num_prompt_tokens, model_config.max_model_len)
 
 
 def _why_too_few(compiled: Any, stop_token_ids: Any, most: int | None) -> str | None:
@@ -86,6 +91,8 @@ def _why_too_few(compiled: Any, stop_token_ids: Any, most: int | None) -> str | 
 
 def _compiled(params: Any, model_config: Any, config: Any, tokenizer: Any) -> Any:
     structure = params.structured_outputs
+    if structure.json_object is False:
+        raise _invalid("json_object must be true if it is set", "structured_outputs.json_object")
     kind, specification = import_module("vllm.v1.structured_output.request").get_structured_output_key(structure)
     field = "structured_outputs." + kind.name.lower()
     with _refusing(field):
@@ -123,7 +130,7 @@ def _refusing(parameter: str) -> Iterator[None]:
     try:
         yield
     except MaskwrightError as error:
-        raise _invalid(f"{parameter}: {error}", parameter) from error
+        raise _invalid(f"{parameter}: {in_words_of(_WAYS_OUT, str(error))}", parameter) from error
 
 
 def _invalid(message: str, parameter: str = "structured_outputs") -> Exception:

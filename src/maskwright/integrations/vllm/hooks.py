@@ -20,6 +20,7 @@ Tested by tests/integrations/test_vllm_adapter.py and tests/engines/vllm/test_vl
 
 from __future__ import annotations
 
+import logging
 import sys
 from asyncio import to_thread
 from collections.abc import Callable
@@ -28,14 +29,17 @@ from functools import wraps
 from importlib import import_module
 from typing import Any
 
+from maskwright import __version__
 from maskwright.integrations.vllm import frontend
 from maskwright.integrations.vllm.backend import MaskwrightBackend, RequestGrammar, fill_rows
+from maskwright.integrations.vllm.budget import has_budgets
 from maskwright.integrations.vllm.config import NAME, is_chosen
 from maskwright.integrations.vllm.requests import compiler_for
 from maskwright.integrations.vllm.versions import HOOKED_IN_FRONT_END, owner_of, why_of_another_shape
 from maskwright.integrations.vllm.worker import apply_on_cpu
 
 _MARK = "_replaced_by_maskwright"
+_logger = logging.getLogger("vllm.maskwright")
 
 # Most grammars are ready within it. A request whose grammar is not ready when the next step is scheduled waits for the
 # whole step. The wait is in the thread that takes new requests, so while a grammar that it was in vain for is compiled,
@@ -87,6 +91,8 @@ def _init_front_end(original: Any) -> Any:
         original(self, vllm_config, *args, **kwargs)
         if is_chosen(vllm_config.structured_outputs_config.backend):
             _install_front_end()
+            budgets = "are completed within max_tokens" if has_budgets() else "may be cut off at max_tokens"
+            _logger.info("Structured outputs are those of maskwright %s, and %s.", __version__, budgets)
             if self.tokenizer is not None:  # read now, so that the first request does not wait for it
                 compiler_for(self.tokenizer, self.model_config.get_vocab_size())
 

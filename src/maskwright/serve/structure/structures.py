@@ -36,19 +36,7 @@ from maskwright.support import entrances
 if TYPE_CHECKING:
     from maskwright.frontends.json_schema import Finding, JsonSchemaKeywords
 
-_WAYS_OUT = (  # in Python, and in a request
-    ('pass on_unsupported="relax"', "start the server with --relax"),
-    (entrances.USE_LARK, 'use structured_outputs: {"grammar": …}'),
-    (entrances.USE_EBNF, 'use structured_outputs: {"grammar": …}'),
-    (entrances.USE_SCHEMA, 'use structured_outputs: {"json": …}'),
-    (entrances.USE_TAG, 'use structured_outputs: {"structural_tag": …}'),
-    (entrances.USE_REGEX, 'use structured_outputs: {"regex": …}'),
-    (entrances.USE_TOOLS, "use the field tools"),
-    (entrances.FROM_YAML, "convert it to JSON"),
-    (entrances.A_DICT_OR_TEXT, "pass an object, or its JSON text"),
-    (entrances.PASS_GRAMMARS, "write its rules here"),
-    *entrances.ONLY_IN_PYTHON,
-)
+_WAYS_OUT = ((entrances.RELAX, "start the server with --relax"), *entrances.IN_STRUCTURED_OUTPUTS)
 
 
 class Structure(NamedTuple):

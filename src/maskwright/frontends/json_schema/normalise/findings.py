@@ -36,6 +36,7 @@ from maskwright.frontends.json_schema.sets.misspelled_formats import format_mean
 from maskwright.frontends.regex import Dialect
 from maskwright.frontends.warnings.lost_escapes import lost_escape
 from maskwright.frontends.warnings.posix_classes import lone_posix_class, posix_class
+from maskwright.support.entrances import RELAX
 
 
 class Findings:
@@ -89,7 +90,7 @@ class Findings:
                 f"{refusal.keyword} cannot be enforced: {refusal.reason}",
                 pointer=pointer,
                 keyword=refusal.keyword,
-                hint='remove or rewrite it, or pass on_unsupported="relax" to leave it out',
+                hint=f"remove or rewrite it, or {RELAX} to leave it out",
             )
         self.note(Finding(pointer, refusal.keyword, "relaxed", refusal.reason))
 
