@@ -177,6 +177,8 @@ test("vocabularies of another kind", () => {
     [() => TokenizerInfo.fromTiktoken(/** @type {any} */ (undefined)), { argument: "ranks", hint: /js-tiktoken\/ranks/ }],
     [() => TokenizerInfo.fromTiktoken("cl100k_base.tiktoken"), { name: "TokenizerError", hint: /contents of a \.tiktoken file/ }],
     [() => TokenizerInfo.fromTokenizerJson(/** @type {any} */ (Promise.resolve({}))), { name: "TokenizerError", hint: /\.json\(\)/ }],
+    [() => TokenizerInfo.fromTokenizerJson({ model: { vocab: { a: 0 } } }, { config: /** @type {any} */ ("{}") }), { argument: "config", hint: /JSON\.parse/ }],
+    [() => TokenizerInfo.fromTokenizerJson({ model: { vocab: { a: 0 } } }, { generationConfig: /** @type {any} */ (null) }), { argument: "generationConfig" }],
     [() => TokenizerInfo.fromEncodedVocab(["Ġa", "Ġb"], ids), { name: "TokenizerError", hint: /vocabType: "byte_level"/ }],
     [() => TokenizerInfo.fromEncodedVocab(["a"], { ...ids, vocabType: /** @type {any} */ ("toString") }), { name: "TokenizerError", hint: /byte_fallback/ }],
   ];

@@ -47,15 +47,16 @@ export function string(argument, value, hint) {
 }
 
 /**
- * Options by their names.
+ * Values by their names.
  * @template {object} T
- * @param {T} given
+ * @param {string} argument
+ * @param {T} value
  * @param {string} [hint]
  * @returns {T}
  */
-export function optionsObject(given, hint) {
-  if (typeof given !== "object" || given === null || isIterable(given)) throw wrongArgument("options", given, "an object", hint);
-  return given;
+export function object(argument, value, hint) {
+  if (typeof value !== "object" || value === null || isIterable(value)) throw wrongArgument(argument, value, "an object", hint);
+  return value;
 }
 
 /**
@@ -66,7 +67,7 @@ export function optionsObject(given, hint) {
  * @returns {T}
  */
 export function named(given, names) {
-  for (const option of Object.keys(optionsObject(given, `pass { ${names[0]}: value }`))) {
+  for (const option of Object.keys(object("options", given, `pass { ${names[0]}: value }`))) {
     if (names.includes(option)) continue;
     const meant = names.find((name) => name.toLowerCase() === option.replaceAll("_", "").toLowerCase());
     const hint = meant ? `did you mean '${meant}'?` : `use one of: ${names.join(", ")}`;

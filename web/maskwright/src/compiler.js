@@ -7,7 +7,7 @@
  *
  * What was compiled is kept, the least recently used going first.
  */
-import { bytes, instance, integer, isIterable, jsonText, named, optionsObject, string, wrongArgument } from "./arguments.js";
+import { bytes, instance, integer, isIterable, jsonText, named, object, string, wrongArgument } from "./arguments.js";
 import { frontEnds } from "./frontends.js";
 import { Handle, call, kernel, place, precompute } from "./kernel.js";
 import { TokenizerInfo } from "./tokenizer.js";
@@ -188,7 +188,7 @@ export class GrammarCompiler {
    * @returns {Promise<CompiledGrammar>}
    */
   async #get(kind, source, options) {
-    const key = `${kind} ${JSON.stringify(source)} ${jsonText("options", optionsObject(options))}`;
+    const key = `${kind} ${JSON.stringify(source)} ${jsonText("options", object("options", options))}`;
     const known = this.#kept.get(key);
     if (known && !isDisposed(known)) {
       this.#kept.delete(key);

@@ -4,7 +4,7 @@
  *
  *     const info = TokenizerInfo.fromTokenizerJson(await (await fetch("tokenizer.json")).json(), { stopTokenIds: [2] });
  */
-import { encoded, integer, isWellFormed, named, tokenIds, typeName, wrongArgument } from "./arguments.js";
+import { encoded, integer, isWellFormed, named, object, tokenIds, typeName, wrongArgument } from "./arguments.js";
 import { TokenizerError } from "./errors.js";
 import { Handle, call, kernel, place } from "./kernel.js";
 import { decoderOfPreTokenizer, parseDecoder } from "./text_decoders.js";
@@ -101,6 +101,9 @@ export class TokenizerInfo {
       throw new TokenizerError("it is not a tokenizer.json: it has no model with a vocabulary", {
         hint: "pass the file's text or data: await (await fetch(url)).json()",
       });
+    }
+    for (const [name, each] of Object.entries({ config, generationConfig })) {
+      object(name, each, typeof each === "string" ? "pass JSON.parse(value)" : undefined);
     }
     const texts = textsOfJson(data);
     const inModel = modelIds(data.model);
