@@ -221,6 +221,19 @@ def test_the_event_loop_does_not_seek_again_what_a_thread_has_found(
         frontend.check_budget(request, *given)
 
 
+def test_a_prompt_that_leaves_too_little_of_the_context_is_what_the_message_names(mistral: Any) -> None:
+    from vllm.exceptions import VLLMValidationError
+    from vllm.sampling_params import SamplingParams, StructuredOutputsParams
+
+    structure = StructuredOutputsParams(regex="[0-9]{9}")
+    structure._backend = "maskwright"
+    params = SamplingParams(max_tokens=50, structured_outputs=structure)
+    request = SimpleNamespace(sampling_params=params, prompt_token_ids=[1] * 97, prompt_embeds=None)
+    model = SimpleNamespace(get_vocab_size=lambda: len(mistral), max_model_len=100)
+    with pytest.raises(VLLMValidationError, match=r"\(the prompt leaves 3 of the 100 tokens of the context\)"):
+        frontend.check_budget(request, model, configured(backend="maskwright"), mistral)
+
+
 @pytest.mark.parametrize(
     ("structure", "message"),
     [

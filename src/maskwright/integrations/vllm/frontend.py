@@ -70,7 +70,8 @@ def check_budget(request: Any, model_config: Any, config: Any, tokenizer: Any) -
         why = _why_too_few(_compiled(params, model_config, config, tokenizer), params.all_stop_token_ids, most)
     if why is not None:
         room = model_config.max_model_len - num_prompt_tokens
-        way_out = f"the prompt leaves {room} tokens of the context" if most == room else "increase max_tokens"
+        context = f"the prompt leaves {room} of the {model_config.max_model_len} tokens of the context"
+        way_out = context if most == room else "increase max_tokens"
         raise _invalid(f"{why} ({way_out})", "max_tokens")
 
 
