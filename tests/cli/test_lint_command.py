@@ -27,6 +27,16 @@ def test_problems_have_places(cli: Cli, tmp_path: Path) -> None:
     assert f"{path}:4:1: unused: rule 'c' is never used" in out
 
 
+def test_warnings_have_their_own_places_and_hints_are_counted(cli: Cli, tmp_path: Path) -> None:
+    path = tmp_path / "a.gbnf"
+    path.write_text('root ::= e "\\n"\ne ::= e ["+" "-"] e | [0-9]\n')
+    code, out, _ = cli("lint", str(path))
+    assert code == 1
+    assert f"{path}:2:9: warning: the class matches one character" in out
+    assert f"{path}:2:1: ambiguous: rule 'e' begins and ends with itself" in out
+    assert out.endswith(" 1 problem, 1 hint\n")
+
+
 def test_errors_have_places(cli: Cli, tmp_path: Path) -> None:
     path = tmp_path / "a.gbnf"
     path.write_text("root ::= (a\n")

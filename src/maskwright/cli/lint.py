@@ -23,17 +23,19 @@ def run(arguments: argparse.Namespace) -> int:
     problems = [p for p in report.problems if p.kind != "unused" or file.place(p.rule)]
     for problem in problems:
         place = file.place(problem.rule) or file.label
+        if problem.line is not None:
+            place = f"{file.label}:{problem.line}:{problem.column}"
         print(f"{place}: {problem.kind}: {problem.message}\n  hint: {in_options(problem.hint, with_from=True)}")
-    for hint in report.hints:
-        if at := file.place(hint.rule):
-            print(f"{at}: {hint.kind}: {hint.message}\n  hint: {hint.hint}")
+    hints = [(at, hint) for hint in report.hints if (at := file.place(hint.rule))]
+    for at, hint in hints:
+        print(f"{at}: {hint.kind}: {hint.message}\n  hint: {hint.hint}")
     for finding in file.grammar.report:
         print(printable(f"{file.label}: #{finding.pointer}: {finding.reason}"))
     figures = report.statistics
     print(
         f"{_counted(figures.rules, 'rule')} ({figures.recursive_rules} recursive), "
         f"{_counted(figures.expressions, 'expression')}, {_counted(figures.token_sets, 'token set')}, "
-        f"{_counted(len(problems), 'problem')}"
+        f"{_counted(len(problems), 'problem')}" + (f", {_counted(len(hints), 'hint')}" if hints else "")
     )
     return EXIT_PROBLEMS if problems else EXIT_OK
 

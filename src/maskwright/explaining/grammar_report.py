@@ -47,14 +47,16 @@ from maskwright.support.arguments import instance
 class GrammarProblem(NamedTuple):
     """Something in a rule.
 
-    `kind` is "unused", "unproductive", "cycle" or, for what a `GrammarWarning` says, "no effect"; for a hint it is
-    "ambiguous" or "costly".
+    `kind` is "unused", "unproductive", "cycle" or, for what a `GrammarWarning` says, "warning"; for a hint it is
+    "ambiguous" or "costly". `line` and `column` are those of the warning, from 1.
     """
 
     kind: str
     rule: str
     message: str
     hint: str
+    line: int | None = None
+    column: int | None = None
 
 
 class GrammarStatistics(NamedTuple):
@@ -87,7 +89,8 @@ def lint(grammar: Grammar) -> GrammarReport:
     facts = _Facts(ir)
     used = _reachable(facts.calls, ir.root)
     problems = [
-        GrammarProblem("no effect", w.rule or ir.rules[ir.root].name, w.message, w.hint or "") for w in grammar.warnings
+        GrammarProblem("warning", w.rule or ir.rules[ir.root].name, w.message, w.hint or "", w.line, w.column)
+        for w in grammar.warnings
     ]
     for index, rule in enumerate(ir.rules):
         if index not in used:

@@ -67,13 +67,13 @@ def choices_of(logits: Any, allowed: Ints, vocab_size: int, temperature: float) 
     row = np.asarray(logits, dtype=np.float64)
     if row.ndim != 1 or row.shape[0] < vocab_size:
         raise BitmaskError(
-            f"next_logits returned an array of shape {row.shape}",
+            f"the model returned an array of shape {row.shape}",
             hint=f"return the logits of the next token alone: shape ({vocab_size},), or wider",
         )
     row = row / temperature
     total = log_sum(row)
     if not np.isfinite(total):
-        raise BitmaskError("next_logits returned logits that are NaN or infinite, or give no token any probability")
+        raise BitmaskError("the model returned logits that are NaN or infinite, or give no token any probability")
     return Choices(allowed, row[allowed] - total)
 
 

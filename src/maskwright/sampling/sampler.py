@@ -245,6 +245,8 @@ def _as_function(model: Any) -> NextLogits:
     if callable(model) and not hasattr(model, "forward"):
         return model  # type: ignore[no-any-return]
     hint = "TransformersModel(model, tokenizer) of maskwright.engine.models.transformers is one for transformers"
+    if callable(getattr(model, "logits", None)):
+        hint = "pass its method: model.logits"
     raise wrong_argument("model", model, "a function from token ids to logits, or a CausalModel", hint)
 
 
