@@ -139,6 +139,25 @@ def test_published_grammars(name: str) -> None:
     assert compare(source, start, texts, alphabet, count, name) > len(texts)
 
 
+@pytest.mark.parametrize(
+    "ignored",
+    [
+        ["/#[^\\n]*/", "/%[ab]*/"],  # runs that differ
+        ["/#[^\\n]*/", "/%[ab]*/", "/\\s+/"],
+        ["/#[^\\n]*/", "/%[^#]*/", "/ +/"],
+        ["/#.*\\n?/"],  # what follows the run may be missing
+        ["/#.*(\\n|$)/", "/\\s+/"],
+        ["/#.*\\r?\\n?/", "/%.+/"],
+        ["/#(.)*/", "/\\s+/"],  # a run in a group
+        ["/#((a|b| )*)/", "/%%/"],
+        ["/#( *[^\\n]*)/", "/\\s+/"],
+    ],
+)
+def test_code_is_not_hidden_behind_a_comment(ignored: list[str]) -> None:
+    source = 'start: "f" "a"? "b"\n' + "\n".join(f"%ignore {each}" for each in ignored)
+    compare(source, "start", ["fab", "f#%ab", "f%a#\nb", "f#a\nb#", "f%ab%", "f #%\nab"], "fab#% \n", 80, str(ignored))
+
+
 def test_common_terminals() -> None:
     texts = ["<0.5e+3>", '<"a\\"b">', "<aB_1>", "< \t\r\n>", "<# x>", "<// x>", "</* a */>", "<-- x>", "<f>", "<\r\n>"]
     for name in COMMON:
