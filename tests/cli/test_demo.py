@@ -13,7 +13,7 @@ from collections.abc import Callable
 
 import pytest
 
-from maskwright.cli.demo_cases import CASES, judge_json, judge_log_line, judge_query
+from maskwright.cli.demo.cases import CASES, judge_json, judge_log_line, judge_query
 
 Cli = Callable[..., tuple[int, str, str]]
 

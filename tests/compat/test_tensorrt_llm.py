@@ -1,9 +1,9 @@
-"""TensorRT-LLM's PyTorch backend, after `install()`: the calls it makes, in its workers' processes.
+"""TensorRT-LLM's PyTorch backend under `maskwright as-xgrammar`: the calls it makes, in its workers' processes.
 
 TensorRT-LLM needs a GPU and is not run. What stands for it follows its `grammar_matcher.py` (how a grammar and its
 matcher are made from a request), `guided_decoder.py` (a step: accept, fill a row, go along the draft, roll back what
-was rejected) and `tokenizer.py` (what is passed on of a vocabulary). Its MPI workers run the user's script again under
-another name; a spawned process of `multiprocessing` does the same, so `install()` is at the script's top level.
+was rejected) and `tokenizer.py` (what is passed on of a vocabulary). Its MPI workers are processes of their own, which
+get the environment, as a spawned process of `multiprocessing` does.
 """
 
 from __future__ import annotations
@@ -20,10 +20,6 @@ pytest.importorskip("torch", reason="an optional dependency")
 pytest.importorskip("transformers", reason="an optional dependency")
 TESTS = Path(__file__).resolve().parents[1]
 SCRIPT = """
-import maskwright.compat
-
-maskwright.compat.install()
-
 import json
 import multiprocessing
 import sys
@@ -133,7 +129,15 @@ def test_worker_follows_the_structure(name: str, tmp_path: Path) -> None:
     script = tmp_path / "generate.py"
     script.write_text(SCRIPT, encoding="utf-8")
     done = subprocess.run(
-        [sys.executable, str(script), json.dumps({"kind": kind, "guide": guide, "text": text})],
+        [
+            sys.executable,
+            "-m",
+            "maskwright",
+            "as-xgrammar",
+            sys.executable,
+            str(script),
+            json.dumps({"kind": kind, "guide": guide, "text": text}),
+        ],
         env={**os.environ, "PYTHONPATH": os.pathsep.join([str(TESTS), *sys.path])},
         capture_output=True,
         text=True,

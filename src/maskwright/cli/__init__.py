@@ -1,10 +1,12 @@
-"""The command line: `maskwright generate`, `explain`, `show`, `check`, `lint`, `convert`, `compile`, `demo`, `serve`.
+"""The command line: `maskwright generate`, `explain`, `show`, `check`, `lint`, `convert`, `compile`, `demo`, `serve`,
+`as-xgrammar`.
 
     maskwright generate --regex '[0-9]{4}-[0-9]{2}' --prompt 'Date: '
 
 `sources.py` reads what the user gave, `maskwright.engine` runs a model, `output.py` writes text and figures;
-each command is a module of its name; `parser.py` is argparse's with hints; `structure_arguments.py`, `texts.py` and
-`tokenizers.py` are options that several have, and `grammar_files.py` reads for lint, convert and compile.
+each command is a module of its name, with `_` for `-`; `parser.py` is argparse's with hints;
+`structure_arguments.py`, `texts.py` and `tokenizers.py` are options that several have, and `grammar_files.py` reads for
+lint, convert and compile.
 Importing this module is light: each command imports what it needs.
 
 Invariants: text goes to stdout, everything else to stderr; a mistake of the user ends with one paragraph and exit

@@ -67,6 +67,15 @@ exit codes: 0 the page is written, whether or not the output is valid   2 invali
 """
 
 
+_AS_XGRAMMAR_EPILOG = """\
+examples:
+  maskwright as-xgrammar trtllm-serve MODEL --backend pytorch --extra_llm_api_options options.yaml
+  maskwright as-xgrammar lmdeploy serve api_server MODEL --backend pytorch
+  maskwright as-xgrammar python program.py
+
+docs/engines/xgrammar.md says what differs. The exit code is that of the command.
+"""
+
 _CHECK_EPILOG = """\
 For one file, every keyword that applies is listed; for several, those refused or relaxed and warnings, and a table by
 reason. A warning is a keyword that has no effect but was almost certainly meant to, such as a misspelled one.
@@ -97,6 +106,7 @@ def parse(argv: Sequence[str] | None) -> Callable[[], int]:
     _add_check(commands)
     _add_demo(commands)
     add_serve(commands)
+    _add_as_xgrammar(commands)
     arguments = parser.parse_args(argv)
     run: Callable[[argparse.Namespace], int] = arguments.run
     return lambda: run(arguments)
@@ -314,3 +324,17 @@ def _add_file(
         help="the language to read (default: by the file extension)",
     )
     add_json(command, "for JSON Schemas" if "tools" not in languages else "for JSON Schemas, tags and tools")
+
+
+def _add_as_xgrammar(commands: Commands) -> None:
+    command = add_command(
+        commands,
+        "as-xgrammar",
+        help="run an engine in which Maskwright stands in for XGrammar",
+        description="Run a command in which, and in all Python processes that it starts, `import xgrammar` imports "
+        "Maskwright's implementation of XGrammar's interface. For engines that have no other way to use Maskwright.",
+        epilog=_AS_XGRAMMAR_EPILOG,
+    )
+    command.add_argument(
+        "command", nargs=argparse.REMAINDER, metavar="COMMAND …", help="the command, with its arguments"
+    )

@@ -27,7 +27,7 @@ def add_command(
     )
 
     def run(arguments: argparse.Namespace) -> int:
-        exit_code: int = importlib.import_module(f".{name}", __package__).run(arguments)
+        exit_code: int = importlib.import_module(f".{name.replace('-', '_')}", __package__).run(arguments)
         return exit_code
 
     command.set_defaults(run=run)

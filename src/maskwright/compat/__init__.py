@@ -6,7 +6,8 @@
     import xgrammar as xgr          # is maskwright.compat.xgrammar
 
 `install` stands for the imports of one process. With `MASKWRIGHT_AS_XGRAMMAR=1` in the environment, the plugins that
-vLLM and SGLang load in each of their processes call it (plugins.py).
+vLLM and SGLang load in each of their processes call it (plugins.py); `maskwright as-xgrammar COMMAND` has it called in
+all Python processes of a command (launching.py).
 Tested by tests/compat/test_install.py.
 """
 

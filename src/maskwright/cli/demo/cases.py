@@ -14,7 +14,7 @@ import sqlite3
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from .sources import Structure
+from ..sources import Structure
 
 
 class Verdict(NamedTuple):

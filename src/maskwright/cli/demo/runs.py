@@ -14,8 +14,8 @@ from dataclasses import dataclass, field
 from maskwright import CompiledGrammar, GrammarMatcher
 from maskwright.engine import Completion, Output
 
-from .demo_cases import Case, Verdict
-from .output import Figures, Utf8Decoder
+from ..output import Figures, Utf8Decoder
+from .cases import Case, Verdict
 
 
 @dataclass

@@ -16,10 +16,10 @@ from collections.abc import Iterator
 from maskwright import CompiledGrammar
 from maskwright.engine import Engine, Output, Request, SamplingParams, generate
 
-from .demo_cases import CASES
-from .demo_runs import Run
-from .errors import EXIT_INCOMPLETE, EXIT_OK
-from .generate import load_model, prompt_ids
+from ..errors import EXIT_INCOMPLETE, EXIT_OK
+from ..generate import load_model, prompt_ids
+from .cases import CASES
+from .runs import Run
 
 _MAX_TOKENS = 400
 _MAX_FREE_TOKENS = 120
@@ -30,7 +30,7 @@ _TOP_P = 0.95
 
 def run(arguments: argparse.Namespace) -> int:
     """Run the command and return the exit code: not zero if a structure did not hold."""
-    from .demo_view import make_view
+    from .view import make_view
 
     view = make_view(plain=arguments.plain)
     pace_ms: float = arguments.pace if arguments.pace is not None else _DEFAULT_PACE_MS * sys.stdout.isatty()

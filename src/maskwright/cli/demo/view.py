@@ -15,12 +15,12 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from .output import format_us
+from ..output import format_us
 
 if TYPE_CHECKING:
     from maskwright.engine import Engine
 
-    from .demo_runs import Run, Side
+    from .runs import Run, Side
 
 _HELD_TITLE = "with Maskwright"
 _FREE_TITLE = "same model, same seed, unconstrained"
