@@ -493,6 +493,15 @@ def test_another_version_is_refused_by_name(server: Server, monkeypatch: pytest.
         create_backend(SimpleNamespace(), server.tokenizer, 49_152, {2})
 
 
+def test_a_version_without_what_the_plugin_registers_with_is_refused_by_name(monkeypatch: pytest.MonkeyPatch) -> None:
+    from maskwright import OptionError
+    from maskwright.integrations import sglang as plugin
+
+    monkeypatch.setitem(sys.modules, "sglang.srt.arg_groups.choices", None)
+    with pytest.raises(OptionError, match=r"SGLang 0\.5\.23 has a different interface [\s\S]*use SGLang 0\.5\.23"):
+        plugin.register()
+
+
 def test_masks_are_those_of_a_matcher(server: Server) -> None:
     from maskwright import GrammarMatcher
 

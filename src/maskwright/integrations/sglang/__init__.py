@@ -9,6 +9,7 @@ makes the name known and does nothing else; the backend is loaded when it is cho
     grammar      one request's grammar: tokens, masks, jump-forward
     reasoning    the grammar begins after the reasoning; the reasoning ends in time
     budget       a request's max_new_tokens becomes the budget of its grammar
+    versions     SGLang's versions
     drafts       with n-gram speculative decoding: what the grammar forces, and what is likely
 
 Tested by tests/engines/test_sglang.py and tests/engines/test_sglang_drafts.py.
@@ -16,6 +17,7 @@ Tested by tests/engines/test_sglang.py and tests/engines/test_sglang_drafts.py.
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import Any
 
 from maskwright.integrations.environment import is_on
@@ -30,14 +32,17 @@ def register() -> None:
     """Make `--grammar-backend maskwright` known to SGLang.
 
     Raises:
-        OptionError: The environment says neither yes nor no to budgets.
+        OptionError: SGLang's version has another interface, or the environment says neither yes nor no to budgets.
     """
-    from sglang.srt.arg_groups.choices import GRAMMAR_BACKEND_CHOICES, add_grammar_backend_choices
-    from sglang.srt.constrained.base_grammar_backend import register_grammar_backend
-    from sglang.srt.plugins.hook_registry import HookRegistry, HookType
+    import_module("sglang")
+    from maskwright.integrations.sglang import budget, versions
 
-    from maskwright.integrations.sglang import budget
-
+    try:
+        from sglang.srt.arg_groups.choices import GRAMMAR_BACKEND_CHOICES, add_grammar_backend_choices
+        from sglang.srt.constrained.base_grammar_backend import register_grammar_backend
+        from sglang.srt.plugins.hook_registry import HookRegistry, HookType
+    except ImportError as error:
+        raise versions.another_interface(str(error)) from error
     has_budgets = is_on(budget.SWITCH, by_default=True)
     if NAME not in GRAMMAR_BACKEND_CHOICES:
         add_grammar_backend_choices([NAME])

@@ -23,10 +23,11 @@ from sglang.srt.constrained.base_grammar_backend import (
 from sglang.srt.constrained.torch_ops.token_filter_torch_ops import set_token_filter_torch
 
 from maskwright import CompiledGrammar, TokenizerInfo
-from maskwright.errors import MaskwrightError, OptionError, TokenizerError
+from maskwright.errors import MaskwrightError, TokenizerError
 from maskwright.integrations.environment import compiler_of
 from maskwright.integrations.sglang.cache import BoundedCache
 from maskwright.integrations.sglang.grammar import MaskwrightGrammar, allocate, apply
+from maskwright.integrations.sglang.versions import another_interface
 from maskwright.support.entrances import (
     IN_REQUESTS,
     RELAX_IN_SCHEMA,
@@ -182,14 +183,7 @@ def _check_interface() -> None:
     for theirs, names in _INTERFACE.items():
         missing = [name for name in names if not hasattr(theirs, name)]
         if missing:
-            from sglang.version import __version__
-
-            raise OptionError(
-                f"SGLang {__version__} has a different interface for grammar backends: "
-                f"{theirs.__name__} has no {missing[0]}",
-                option="grammar_backend",
-                hint="use SGLang 0.5.23, for which this backend was written",
-            )
+            raise another_interface(f"{theirs.__name__} has no {missing[0]}")
 
 
 _INTERFACE = {
