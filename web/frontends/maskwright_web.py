@@ -36,12 +36,12 @@ _WAYS_OUT = (
     (entrances.USE_TOOLS, "use compileTools(family, tools)"),
     (entrances.A_DICT_OR_TEXT, "pass an object, or its JSON text"),
     (entrances.FROM_YAML, "parse the YAML, and pass the object"),
-    ("pass a dict, a bool, or a JSON text", "pass an object, a boolean, or a JSON text"),
+    (entrances.A_SCHEMA, "pass an object, a boolean, or a JSON text"),
     (entrances.OR_PASS_ROOT, ", or pass rootRuleName"),
     (entrances.OR_PASS_REGISTRY, ", or pass it in registry, an object of documents by their URIs"),
     (entrances.OR_OPENAI_SHAPES, ""),
     (entrances.PASS_GRAMMARS, "write its rules here"),
-    ('pass on_unsupported="relax"', 'pass { onUnsupported: "relax" }'),
+    (entrances.RELAX, 'pass { onUnsupported: "relax" }'),
 )
 # Of values and types, wherever a message about an option or a schema names them.
 _IN_JAVASCRIPT = {

@@ -19,6 +19,7 @@ USE_SCHEMA: Final = "use compile_json_schema, or Grammar.from_json_schema"
 USE_TAG: Final = "use compile_structural_tag, or Grammar.from_structural_tag"
 USE_REGEX: Final = "use compile_regex, or Grammar.from_regex"
 USE_TOOLS: Final = "use get_model_structural_tag(model, tools)"
+A_SCHEMA: Final = "pass a dict, a bool, or a JSON text"
 A_DICT_OR_TEXT: Final = "pass a dict, or the text of a JSON object"
 FROM_YAML: Final = "pass the dict that yaml.safe_load(text) returns"
 PASS_GRAMMARS: Final = "pass grammars={name: grammar}"
@@ -37,6 +38,7 @@ ONLY_IN_PYTHON: Final = tuple(
 IN_REQUESTS: Final = (
     (USE_TOOLS, "use the field tools"),
     (FROM_YAML, "convert it to JSON"),
+    (A_SCHEMA, "pass an object, or its JSON text"),
     (A_DICT_OR_TEXT, "pass an object, or its JSON text"),
     (PASS_GRAMMARS, "write its rules here"),
     *ONLY_IN_PYTHON,

@@ -243,6 +243,7 @@ def test_a_prompt_that_leaves_too_little_of_the_context_is_what_the_message_name
         ({"json": {"type": "structural_tag"}}, 'use structured_outputs: {"structural_tag": …}'),
         ({"json": {"type": "function"}}, "use the field tools"),
         ({"json": {"uniqueItems": True, "contains": {}}}, 'write "x-guidance": {"lenient": true} in the schema'),
+        ({"json": "[]"}, "pass an object, or its JSON text"),
         ({"json_object": False}, "json_object must be true"),
         ({"regex": "a"}, "maskwright_token_budget must be true or false, not 'no'"),
     ],

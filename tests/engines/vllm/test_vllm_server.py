@@ -187,6 +187,7 @@ HOSTILE_STRUCTURES: list[dict[str, Any]] = [
     {"grammar": "start: /(/"},
     {"choice": []},
     {"json": "{"},
+    {"json_object": False},
     {"json": PERSON, "regex": "a"},
     {"structural_tag": "{}"},
     {"structural_tag": json.dumps({"type": "structural_tag", "format": {"type": "nothing"}})},

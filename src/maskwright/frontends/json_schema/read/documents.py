@@ -24,7 +24,7 @@ from maskwright.frontends.json_schema.read.malformed import is_uri, malformed_pa
 from maskwright.frontends.json_schema.read.places import Node, Path, Resource, node_at
 from maskwright.frontends.json_schema.read.pointers import described, pointer_of, tokens_of
 from maskwright.frontends.json_schema.read.resources import MalformedError, Resources
-from maskwright.support.entrances import A_DICT_OR_TEXT, FROM_YAML, OR_PASS_REGISTRY, USE_EBNF, USE_LARK
+from maskwright.support.entrances import A_DICT_OR_TEXT, A_SCHEMA, FROM_YAML, OR_PASS_REGISTRY, USE_EBNF, USE_LARK
 from maskwright.support.interruption import interrupt_checkpoint
 from maskwright.support.json_mistakes import hint_for
 
@@ -73,7 +73,7 @@ def read_schema(schema: Any) -> Any:
     if not isinstance(schema, (dict, bool)):
         raise SchemaError(
             f"a schema must be an object or a boolean, not {type(schema).__name__}",
-            hint="pass a dict, a bool, or a JSON text",
+            hint=A_SCHEMA,
         )
     check_size(schema)
     return schema
