@@ -127,7 +127,8 @@ def generate(
 
     Raises:
         ArgumentError: An argument has the wrong type.
-        MatcherError: An output was ended before it was complete, by `stopping_criteria` or the like.
+        MatcherError: An output was ended before it was complete, by `stopping_criteria` or the like, or as it has no
+            token budget, of which a warning tells.
         OptionError: An option is out of range, or would break the structure.
         TokenizerError: The tokenizer belongs to another model, or has no end token.
         UnsatisfiableError: No output fits into `max_new_tokens`; the message says how many tokens the shortest has.
@@ -265,7 +266,9 @@ def read_output(job: Job, row: list[int], index: int) -> Any:
     if not matcher.is_terminated() and not (matcher.is_completed() and len(accepted) == len(row)):
         raise MatcherError(
             f"output {index} was ended after {len(accepted)} tokens, before it was complete",
-            hint="leave out stopping_criteria, stop_strings and max_time; with num_beams, ask for no more "
+            hint="raise max_new_tokens: a list of distinct items has no token budget"
+            if len(accepted) == job.arguments["max_new_tokens"]
+            else "leave out stopping_criteria, stop_strings and max_time; with num_beams, ask for no more "
             "num_return_sequences than there are outputs",
         )
     info = job.compiled.tokenizer_info
