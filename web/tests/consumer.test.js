@@ -32,6 +32,7 @@ for (const event of new EventReader(matcher).read()) {
   if (event.type === "textDelta") event.text.length;
 }
 new BatchGrammarMatcher([matcher]).acceptToken(ids);
+matcher.acceptTokens([1n, 2]); // transformers.js has bigints
 const hint: string | undefined = new MaskwrightError("x").hint;
 const theirs: Promise<compat.TokenizerInfo> = compat.TokenizerInfo.createTokenizerInfo(["a"]);
 const processor = new GrammarLogitProcessor();

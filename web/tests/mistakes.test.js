@@ -140,16 +140,18 @@ test("bitmasks and logits of other sizes", () => {
   assert.throws(() => matcher.precompute(-1), { name: "OptionError", option: "budgetUs" });
 });
 
-test("files of the package that a server does not have", async () => {
+test("files of the package that are not there", async () => {
   const server = createServer((_, response) => response.setHeader("Content-Type", "text/html").end("<!doctype html>"));
   await new Promise((resolve) => server.listen(0, "127.0.0.1", () => resolve(undefined)));
   const { port } = /** @type {import("node:net").AddressInfo} */ (server.address());
   for (const option of ["wasm", "frontends"]) {
     configureFrontEnds({ [option]: `http://127.0.0.1:${port}/` });
-    await assert.rejects(compiler.compileRegex("b"), { name: "MaskwrightError", message: /a page of HTML/, hint: /serve the package's/ });
+    await assert.rejects(compiler.compileRegex("b"), { name: "MaskwrightError", message: /a page of HTML/, hint: /put the package's/ });
     frontEnds().close();
   }
   server.close();
+  configureFrontEnds({ frontends: "./no/such/frontends.zip" });
+  await assert.rejects(compiler.compileRegex("b"), { message: /^cannot load file:.*ENOENT/, hint: /configureFrontEnds\(\{ frontends: url \}\)/ });
   configureFrontEnds({ wasm: "http://127.0.0.1:1/" });
   await assert.rejects(compiler.compileRegex("b"), { message: /^cannot load http:\/\/127\.0\.0\.1:1\/: / });
   configureFrontEnds({});

@@ -1,6 +1,8 @@
 /** What callers pass, checked where it comes in. */
 import { ArgumentError, LimitError, OptionError } from "./errors.js";
 
+/** Libraries give ids as either. @typedef {number | bigint} TokenId */
+
 /** @param {unknown} value */
 export function typeName(value) {
   if (value === null) return "null";

@@ -4,7 +4,7 @@
  */
 import { CompiledGrammar } from "./compiler.js";
 import { MaskwrightError } from "./errors.js";
-import { fetched, load } from "./kernel.js";
+import { load, loaded } from "./kernel.js";
 import { TokenizerInfo } from "./tokenizer.js";
 
 const isNode = typeof process !== "undefined" && Boolean(process.versions?.node);
@@ -46,7 +46,7 @@ async function start({ pyodide, frontends, wasm }) {
   });
   const [python, archive] = await Promise.all([
     loadPyodide({ stderr: console.warn, ...(pyodide === undefined || isNode ? {} : { indexURL: withSlash(pyodide) }) }),
-    bytesOf(frontends),
+    loaded(frontends, "frontends.zip", "frontends").then((response) => response.arrayBuffer()),
   ]);
   python.unpackArchive(archive, "zip", { extractDir: "/maskwright" });
   python.runPython("import sys; sys.path.insert(0, '/maskwright')");
@@ -74,15 +74,6 @@ function pyodideModule(folder) {
 
 /** @param {string} url */
 const withSlash = (url) => (url.endsWith("/") ? url : `${url}/`);
-
-/** @param {string} url */
-async function bytesOf(url) {
-  if (url.startsWith("file:")) {
-    const { readFile } = await import(/* webpackIgnore: true */ /* @vite-ignore */ "node:fs/promises".toString());
-    return new Uint8Array(await readFile(new URL(url)));
-  }
-  return (await fetched(url, "frontends.zip", "frontends")).arrayBuffer();
-}
 
 /** The kernel, and a vocabulary that can spell everything. @param {string} wasm */
 async function everything(wasm) {

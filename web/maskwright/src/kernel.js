@@ -63,30 +63,32 @@ async function compiled(wasm) {
     return WebAssembly.compile(/** @type {BufferSource} */ (wasm));
   }
   if (typeof Response !== "undefined" && wasm instanceof Response) return fromResponse(wasm);
-  const url = new URL(absolute(wasm));
-  if (url.protocol === "file:") {
-    const { readFile } = await import(/* webpackIgnore: true */ /* @vite-ignore */ "node:fs/promises".toString());
-    return WebAssembly.compile(await readFile(url));
-  }
-  return fromResponse(await fetched(url, "maskwright.wasm", "wasm"));
+  return fromResponse(await loaded(absolute(wasm), "maskwright.wasm", "wasm"));
 }
 
 /**
- * Fetches a file of the package.
- * @param {string | URL} url
+ * Loads a file of the package.
+ * @param {string} url
  * @param {string} file
  * @param {string} option that says where it is
+ * @returns {Promise<Response>}
  */
-export async function fetched(url, file, option) {
+export async function loaded(url, file, option) {
   const call = option === "wasm" ? "load" : "configureFrontEnds";
-  const hint = `serve the package's ${file} there, or say where it is: ${call}({ ${option}: url })`;
+  const hint = `put the package's ${file} there, or say where it is: ${call}({ ${option}: url })`;
   const failed = (/** @type {string} */ why) => new MaskwrightError(`cannot load ${url}: ${why}`, { hint });
-  const response = await fetch(url).catch((error) => {
+  const response = await (url.startsWith("file:") ? fromDisk(url) : fetch(url)).catch((error) => {
     throw failed(error.message);
   });
   if (!response.ok) throw failed(`HTTP status ${response.status}`);
   if (response.headers.get("Content-Type")?.startsWith("text/html")) throw failed("the server answers with a page of HTML");
   return response;
+}
+
+/** @param {string} url */
+async function fromDisk(url) {
+  const { readFile } = await import(/* webpackIgnore: true */ /* @vite-ignore */ "node:fs/promises".toString());
+  return new Response(await readFile(new URL(url)));
 }
 
 /** Relative to the page, or the worker, and in Node to the working directory. @param {string | URL} url @returns {string} */

@@ -17,13 +17,14 @@ const INDICES_HINT =
 
 /**
  * @typedef {object} MatcherOptions
- * @property {number | Iterable<number>} [overrideStopTokens] stop tokens to use instead of the tokenizer's
+ * @property {TokenId | Iterable<TokenId>} [overrideStopTokens] stop tokens to use instead of the tokenizer's
  * @property {boolean} [terminateWithoutStopToken] whether the output is over as soon as it is complete
  * @property {number} [maxTokens] the most tokens of the whole output, stop tokens apart: masks leave only tokens after
  *     which it can still be completed within them
  * @property {"exact" | "quick"} [budget] how it is decided what can still be completed
  * @property {number} [defaultTemperature] what `temperature` returns where the grammar asks for none
  */
+/** @typedef {import("./arguments.js").TokenId} TokenId */
 /** @typedef {{name: string, data: Uint8Array, start: number, end: number}} Capture */
 /** @typedef {import("./kernel.js").Precomputed} Precomputed */
 
@@ -65,12 +66,12 @@ export class GrammarMatcher {
     this.#handle = new Handle(at, "mw_matcher_free");
   }
 
-  /** Accepts one token; false, and nothing changes, if it is not allowed. @param {number} id @returns {boolean} */
+  /** Accepts one token; false, and nothing changes, if it is not allowed. @param {TokenId} id @returns {boolean} */
   acceptToken(id) {
     return call("mw_accept", this.#handle.at, tokenId("tokenId", id)) !== 0;
   }
 
-  /** Accepts tokens up to the first that is not allowed. @param {Iterable<number>} ids @returns {number} how many */
+  /** Accepts tokens up to the first that is not allowed. @param {Iterable<TokenId>} ids @returns {number} how many */
   acceptTokens(ids) {
     const given = tokenIds("tokenIds", ids);
     let count = 0;
@@ -83,7 +84,7 @@ export class GrammarMatcher {
     return count;
   }
 
-  /** How many of the tokens would be accepted. Nothing changes. @param {Iterable<number>} ids @returns {number} */
+  /** How many of the tokens would be accepted. Nothing changes. @param {Iterable<TokenId>} ids @returns {number} */
   validateTokens(ids) {
     const given = tokenIds("tokenIds", ids);
     const [at] = place(given);
@@ -115,7 +116,7 @@ export class GrammarMatcher {
 
   /**
    * Writes the masks along a draft: of the present to row `index`, and those after each token to the rows that follow.
-   * @param {Iterable<number>} draftTokens
+   * @param {Iterable<TokenId>} draftTokens
    * @param {Int32Array} bitmask
    * @param {number} [index]
    * @returns {number} how many of the tokens would be accepted
@@ -134,7 +135,7 @@ export class GrammarMatcher {
    * Writes the masks of a tree of drafted tokens, row i for node i.
    * @param {Iterable<number>} retrieveNextToken the first child of each node, -1 for none
    * @param {Iterable<number>} retrieveNextSibling
-   * @param {Iterable<number>} draftTokens
+   * @param {Iterable<TokenId>} draftTokens
    * @param {Int32Array} bitmask
    * @param {number} [timeThreshold] the most seconds to take; not positive for any time
    * @returns {number} how many nodes live, node 0 included; 0 if the time was over
@@ -209,7 +210,7 @@ export class GrammarMatcher {
 
   /**
    * The tokens that every completion begins with, as the model's tokenizer would write them.
-   * @param {(text: string) => Iterable<number>} [encode] by default the tokenizer's own
+   * @param {(text: string) => Iterable<TokenId>} [encode] by default the tokenizer's own
    * @returns {number[]}
    */
   findJumpForwardTokens(encode) {
@@ -320,13 +321,13 @@ export class BatchGrammarMatcher {
     return given;
   }
 
-  /** @param {ArrayLike<number>} ids @returns {boolean[]} */
+  /** @param {ArrayLike<TokenId>} ids @returns {boolean[]} */
   acceptToken(ids) {
     this.#each(ids, "tokens");
     return this.#together((matcher, i) => matcher.acceptToken(ids[i]));
   }
 
-  /** @param {ArrayLike<Iterable<number>>} ids @returns {number[]} */
+  /** @param {ArrayLike<Iterable<TokenId>>} ids @returns {number[]} */
   acceptTokens(ids) {
     this.#each(ids, "lists of tokens");
     return this.#together((matcher, i) => matcher.acceptTokens(ids[i]));
@@ -361,7 +362,7 @@ export class BatchGrammarMatcher {
 
   /**
    * Writes the masks along a draft of each sequence, as `GrammarMatcher.fillDraftBitmask` does.
-   * @param {ArrayLike<Iterable<number>>} draftTokens
+   * @param {ArrayLike<Iterable<TokenId>>} draftTokens
    * @param {Int32Array} bitmask
    * @param {ArrayLike<number>} [indices] the first row of each matcher; by default one after the other
    * @returns {number[]} how many tokens of each draft would be accepted
@@ -389,7 +390,7 @@ export class BatchGrammarMatcher {
     });
   }
 
-  /** How many tokens of each list would be accepted. Nothing changes. @param {ArrayLike<Iterable<number>>} ids @returns {number[]} */
+  /** How many tokens of each list would be accepted. Nothing changes. @param {ArrayLike<Iterable<TokenId>>} ids @returns {number[]} */
   validateTokens(ids) {
     this.#each(ids, "lists of tokens");
     return this.matchers.map((matcher, i) => matcher.validateTokens(ids[i]));
@@ -442,12 +443,12 @@ class Records {
 }
 
 /**
- * @param {number | Iterable<number> | undefined} given
+ * @param {TokenId | Iterable<TokenId> | undefined} given
  * @param {import("./tokenizer.js").TokenizerInfo} info
  */
 function stopTokens(given, info) {
   if (given === undefined) return [...info.stopTokenIds];
-  const ids = [...tokenIds("overrideStopTokens", typeof given === "number" ? [given] : given)];
+  const ids = [...tokenIds("overrideStopTokens", typeof given === "object" ? given : [given])];
   for (const id of ids) {
     if (id < 0 || id >= info.vocabSize) {
       throw new TokenizerError(`stop token ${id} is outside the vocabulary of ${info.vocabSize}`);
@@ -472,11 +473,11 @@ const ANCHOR = "\n";
 /**
  * As src/maskwright/tokenizer/jump_forward.py does, which says why.
  * @param {GrammarMatcher} matcher
- * @param {((text: string) => Iterable<number>) | undefined} given
+ * @param {((text: string) => Iterable<TokenId>) | undefined} given
  */
 function findTokens(matcher, given) {
   const info = matcher.compiledGrammar.tokenizerInfo;
-  const encode = given ?? ((/** @type {string} */ text) => info.encode(text));
+  const encode = (/** @type {string} */ text) => (given ? Array.from(given(text), Number) : info.encode(text));
   const ahead = matcher.fork();
   /** @type {number[]} */
   const out = [];
@@ -494,7 +495,7 @@ function findTokens(matcher, given) {
   return out;
 }
 
-/** @param {GrammarMatcher} matcher @param {any} info @param {(text: string) => Iterable<number>} encode */
+/** @param {GrammarMatcher} matcher @param {any} info @param {(text: string) => number[]} encode */
 function forcedTextTokens(matcher, info, encode) {
   const text = matcher.findJumpForwardString();
   if (text === "") return [];
@@ -516,12 +517,12 @@ function forcedTextTokens(matcher, info, encode) {
   return common;
 }
 
-/** @param {string} text @param {any} info @param {(text: string) => Iterable<number>} encode @returns {number[]} */
+/** @param {string} text @param {any} info @param {(text: string) => number[]} encode @returns {number[]} */
 function encodeInside(text, info, encode) {
   if (text === "") return [];
-  const tokens = [...encode(text)];
+  const tokens = encode(text);
   if (info.spells(tokens, text)) return tokens;
-  const behind = [...encode(ANCHOR + text)];
+  const behind = encode(ANCHOR + text);
   for (let start = 1; start < behind.length; ++start) {
     if (info.spells(behind.slice(start), text)) return behind.slice(start);
   }

@@ -14,11 +14,12 @@ const MAX_CANDIDATES = 8; // in a hint
 const MAX_TOKEN_BYTES = 0xfffe;
 const OPTIONS = ["stopTokenIds", "vocabSize", "encode"];
 
-/** @typedef {(text: string) => Iterable<number>} Encode */
+/** @typedef {import("./arguments.js").TokenId} TokenId */
+/** @typedef {(text: string) => Iterable<TokenId>} Encode */
 /**
  * @typedef {object} TokenizerOptions
  * @property {number} [vocabSize] the width of the model's logits, where the tokenizer has fewer ids or more
- * @property {Iterable<number>} [stopTokenIds] instead of those that the tokenizer declares; empty for none
+ * @property {Iterable<TokenId>} [stopTokenIds] instead of those that the tokenizer declares; empty for none
  */
 
 export class TokenizerInfo {
@@ -31,8 +32,8 @@ export class TokenizerInfo {
    * @param {object} fields
    * @param {readonly Uint8Array[]} fields.tokenBytes what each id adds to the output; for a special token, its name
    * @param {number} [fields.vocabSize] the number of ids that a mask covers
-   * @param {Iterable<number>} [fields.specialTokenIds] ids that never match by their text
-   * @param {Iterable<number>} [fields.stopTokenIds] ids that end the output
+   * @param {Iterable<TokenId>} [fields.specialTokenIds] ids that never match by their text
+   * @param {Iterable<TokenId>} [fields.stopTokenIds] ids that end the output
    * @param {boolean} [fields.dropsLeadingSpace] whether decoding a whole text drops the space that it begins with
    * @param {Encode} [fields.encode] from text to token ids, without special tokens
    */
@@ -76,7 +77,7 @@ export class TokenizerInfo {
    * `Ġthe` for ` the`, are refused: `fromEncodedVocab` decodes them.
    * @param {import("./vocabulary.js").Vocabulary} tokens the texts in the order of their ids, or a Map or an object from
    *     texts to ids
-   * @param {TokenizerOptions & {specialTokenIds?: Iterable<number>, encode?: Encode}} [options]
+   * @param {TokenizerOptions & {specialTokenIds?: Iterable<TokenId>, encode?: Encode}} [options]
    */
   static fromVocab(tokens, options = {}) {
     const { stopTokenIds, specialTokenIds = [], vocabSize, encode } = named(options, [...OPTIONS, "specialTokenIds"]);
@@ -176,7 +177,7 @@ export class TokenizerInfo {
    * Reads a tokenizer of WebLLM (`Tokenizer` of @mlc-ai/web-tokenizers), which lists its texts but not how they are
    * decoded.
    * @param {any} tokenizer
-   * @param {TokenizerOptions & {vocabType: "raw" | "byte_fallback" | "byte_level", specialTokenIds?: Iterable<number>}}
+   * @param {TokenizerOptions & {vocabType: "raw" | "byte_fallback" | "byte_level", specialTokenIds?: Iterable<TokenId>}}
    *     options `vocabType`: `tokenizer_info.token_postproc_method` of the model's mlc-chat-config.json
    */
   static fromWebLLM(tokenizer, options) {
@@ -192,7 +193,7 @@ export class TokenizerInfo {
    * Reads texts as a vocabulary file has them.
    * @param {readonly string[] | ReadonlyMap<string, number> | Readonly<Record<string, number>>} texts in the order of
    *     their ids, or with them
-   * @param {TokenizerOptions & {vocabType?: "raw" | "byte_fallback" | "byte_level", specialTokenIds?: Iterable<number>,
+   * @param {TokenizerOptions & {vocabType?: "raw" | "byte_fallback" | "byte_level", specialTokenIds?: Iterable<TokenId>,
    *     dropsLeadingSpace?: boolean, encode?: Encode}} [options]
    */
   static fromEncodedVocab(texts, options = {}) {
@@ -202,7 +203,7 @@ export class TokenizerInfo {
     const inOrder = textsById("texts", texts);
     if (vocabType === "raw") checkDecoded(inOrder);
     const tokenBytes = inOrder.map((text) => (typeof text === "string" ? decoder.decode(text, false) : text ?? NO_BYTES));
-    return fromRaw({ tokenBytes, special: [...specialTokenIds], stops: [], dropsLeadingSpace, encode }, rest);
+    return fromRaw({ tokenBytes, special: [...tokenIds("special token ids", specialTokenIds)], stops: [], dropsLeadingSpace, encode }, rest);
   }
 
   /** The kernel's form of the vocabulary, built on first use. */
@@ -211,7 +212,7 @@ export class TokenizerInfo {
     return this.#handle;
   }
 
-  /** Joins the bytes of tokens; special ones and padding have none. @param {Iterable<number>} ids @returns {Uint8Array} */
+  /** Joins the bytes of tokens; special ones and padding have none. @param {Iterable<TokenId>} ids @returns {Uint8Array} */
   decode(ids) {
     const parts = [...tokenIds("ids", ids)].map((id) => {
       if (id < 0 || id >= this.vocabSize) throw new TokenizerError(`token id ${id} is not in the vocabulary of ${this.vocabSize} ids`);
@@ -371,7 +372,7 @@ function concatenated(parts) {
   return out;
 }
 
-/** @param {string} what @param {Iterable<number>} given @param {number} vocabSize */
+/** @param {string} what @param {Iterable<TokenId>} given @param {number} vocabSize */
 function idsWithin(what, given, vocabSize) {
   const ids = [...new Set(tokenIds(`${what} ids`, given))].sort((a, b) => a - b);
   for (const id of ids) {
