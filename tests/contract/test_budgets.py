@@ -133,9 +133,29 @@ def test_a_thought_within_its_budget(end: str, last: set[int]) -> None:
     assert m.accept_tokens([AB, STOP]) == 2
 
 
+@pytest.mark.parametrize(
+    ("ebnf", "rule", "budget", "least"),
+    [
+        ('root ::= r\nr[max_tokens=2] ::= "xxx"', "r", 2, 3),
+        ('root ::= "x" r\nr[max_tokens=1, capture, temperature=1] ::= ("xx" s)*  "xxxx"\ns ::= "x"', "r", 1, 4),
+        ('root ::= r\nr[max_tokens=9] ::= s "x"\ns[max_tokens=20] ::= "x"{40}', "s", 20, 40),
+    ],
+)
+def test_the_rule_whose_budget_is_too_small_is_named(ebnf: str, rule: str, budget: int, least: int) -> None:
+    with pytest.raises(maskwright.UnsatisfiableError) as caught:
+        COMPILER.compile_grammar(ebnf)
+    error = caught.value
+    assert (error.rule, error.line, error.column) == (rule, ebnf[: ebnf.index(f"\n{rule}[")].count("\n") + 2, 1)
+    assert error.message == f"max_tokens={budget} is too few for this rule: its shortest text needs {least} tokens"
+    assert error.hint == f"write max_tokens={least} or more"
+    with pytest.raises(maskwright.UnsatisfiableError, match=f"max_tokens={least - 1} is too few"):
+        COMPILER.compile_grammar(ebnf.replace(f"{rule}[max_tokens={budget}", f"{rule}[max_tokens={least - 1}"))
+
+
 def test_a_budget_that_cannot_be_kept_is_refused() -> None:
+    combined = Grammar.from_ebnf('root ::= r\nr[max_tokens=2] ::= "xxx"') + Grammar.from_regex("x")
     with pytest.raises(maskwright.UnsatisfiableError, match=r"token budgets .*\n  hint: raise max_tokens where"):
-        matcher('root ::= r\nr[max_tokens=2] ::= "xxx"')
+        COMPILER.compile_grammar(combined)
     with pytest.raises(maskwright.UnsatisfiableError, match="the shortest output needs 3 tokens, but max_tokens is 2"):
         matcher('root ::= "xxx"', max_tokens=2)
     with pytest.raises(maskwright.OptionError, match="max_tokens must be >= 1, not 0"):

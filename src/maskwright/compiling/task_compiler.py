@@ -88,7 +88,7 @@ class TaskCompiler:
             if grammar.source is not None and grammar.source.kind == "regex":
                 hint = without_slashes(grammar.source.text) or _WHOLE_OUTPUT
                 raise UnsatisfiableError("no text matches this regular expression", hint=hint) from None
-            raise _why_nothing(grammar) or error from None
+            raise _why_nothing(grammar, self._info) or error from None
         except GrammarError as error:
             raise _placed(error, grammar, self._info) from None
         if self._info.missing_bytes:
@@ -122,13 +122,16 @@ class TaskCompiler:
             self._workers.run(keep)
 
 
-def _why_nothing(grammar: Grammar) -> UnsatisfiableError | None:
-    """The error that names a rule of a text in EBNF or Lark which admits nothing, whatever the budgets of tokens."""
+def _why_nothing(grammar: Grammar, info: TokenizerInfo) -> UnsatisfiableError | None:
+    """The error that names a rule of a text in EBNF or Lark which admits nothing, as it is or within its budget."""
+    from maskwright.compiling.rule_budgets import why_over_budget
     from maskwright.ir.emptiness import admits_nothing
     from maskwright.report.unproductive import why_nothing
 
-    if grammar.source is None or grammar.source.kind not in ("ebnf", "lark") or not admits_nothing(grammar.compact_ir):
+    if grammar.source is None or grammar.source.kind not in ("ebnf", "lark"):
         return None
+    if not admits_nothing(grammar.compact_ir):
+        return why_over_budget(grammar, grammar.source, info)
     return why_nothing(grammar.compact_ir, grammar.source)
 
 
