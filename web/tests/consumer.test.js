@@ -57,6 +57,16 @@ new GrammarMatcher(grammar, { maxTokens: "3" });
 // @ts-expect-error there is no such function
 grammar.compile();
 `;
+const AS_XGRAMMAR = (/** @type {string} */ module) => `
+import { GrammarCompiler, StructuralTagItem, type StructuralTag, type StructuralTagFormat, type TagFormat } from "${module}";
+
+const content: StructuralTagFormat = { type: "or", elements: [{ type: "any_text" }, { type: "regex", pattern: "a" }] };
+const tag: TagFormat = { type: "tag", begin: "<a>", content, end: "</a>" };
+const whole: StructuralTag = { format: { type: "triggered_tags", triggers: ["<a"], tags: [tag], stop_after_first: true } };
+export const compiled = (compiler: GrammarCompiler) => [
+  compiler.compileStructuralTag(whole), compiler.compileStructuralTag([new StructuralTagItem("<a>", "{}", "</a>")], ["<a"]),
+];
+`;
 const WITH_LIBRARIES = `
 import { LogitsProcessorList } from "@huggingface/transformers";
 import { MLCEngine, type LogitProcessor } from "@mlc-ai/web-llm";
@@ -93,6 +103,13 @@ describe("the package, installed", () => {
       assert.equal(await complaints(folder, [...STRICT, "--module", module, "--moduleResolution", moduleResolution, "program.ts"]), "");
     });
   }
+
+  test("a program in TypeScript for @mlc-ai/web-xgrammar needs another import, and nothing else", async () => {
+    for (const module of ["@mlc-ai/web-xgrammar", "maskwright/compat/web-xgrammar"]) {
+      await writeFile(join(folder, "xgrammar.ts"), AS_XGRAMMAR(module));
+      assert.equal(await complaints(folder, [...STRICT, "--module", "esnext", "--moduleResolution", "bundler", "xgrammar.ts"]), "");
+    }
+  });
 
   test("the types of transformers.js and WebLLM take the adapters, and the examples are right", async () => {
     await writeFile(join(folder, "libraries.ts"), WITH_LIBRARIES);

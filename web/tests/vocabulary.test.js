@@ -2,7 +2,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { TokenizerInfo } from "../maskwright/src/index.js";
+import { GrammarCompiler, GrammarMatcher, TokenizerInfo, frontEnds, load } from "../maskwright/src/index.js";
+import { kernel } from "../maskwright/src/kernel.js";
 
 const LETTERS = ["a", "b", "c", "d"];
 const bytes = (/** @type {string} */ text) => new TextEncoder().encode(text);
@@ -21,6 +22,24 @@ test("strings of a vocabulary file are decoded with their ids, too", () => {
     const info = TokenizerInfo.fromEncodedVocab(texts, { vocabType: "byte_level", stopTokenIds: [] });
     assert.deepEqual(info.tokenBytes, [bytes("a"), bytes(" the")]);
   }
+});
+
+test("a tokenizer's memory is given back at once, and what was made from it stays valid", async () => {
+  await load();
+  const info = infoOf(Array.from({ length: 60_000 }, (_, id) => `${id}`));
+  const memory = () => {
+    info.handle;
+    const { byteLength } = kernel().memory.buffer;
+    info.dispose();
+    return byteLength;
+  };
+  const first = memory();
+  for (let i = 0; i < 10; ++i) assert.equal(memory(), first);
+  const grammar = await new GrammarCompiler(info).compileRegex("1[0-9]");
+  frontEnds().close();
+  info.dispose();
+  const matcher = new GrammarMatcher(grammar);
+  assert.deepEqual([matcher.acceptToken(2), matcher.acceptToken(17), matcher.isCompleted()], [false, true, true]);
 });
 
 /** @type {[any, string, RegExp, RegExp?][]} */

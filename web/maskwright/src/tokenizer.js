@@ -212,6 +212,12 @@ export class TokenizerInfo {
     return this.#handle;
   }
 
+  /** Gives the kernel's form back now: grammars stay valid, and the next one builds it anew. */
+  dispose() {
+    this.#handle?.dispose();
+    this.#handle = undefined;
+  }
+
   /** Joins the bytes of tokens; special ones and padding have none. @param {Iterable<TokenId>} ids @returns {Uint8Array} */
   decode(ids) {
     const parts = [...tokenIds("ids", ids)].map((id) => {

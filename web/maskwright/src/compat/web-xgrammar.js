@@ -15,6 +15,25 @@ import * as matcher from "../matcher.js";
 import { TokenizerInfo as OurTokenizerInfo } from "../tokenizer.js";
 
 /** @typedef {"raw" | "byte_fallback" | "byte_level"} VocabType */
+/** @typedef {boolean | Record<string, unknown>} JSONSchemaValue */
+/** @typedef {{type: "any_text"}} AnyTextFormat */
+/** @typedef {{type: "const_string", value: string}} ConstStringFormat */
+/** @typedef {{type: "json_schema", json_schema: JSONSchemaValue}} JSONSchemaFormat */
+/** @typedef {{type: "qwen_xml_parameter", json_schema: JSONSchemaValue}} QwenXMLParameterFormat */
+/** @typedef {{type: "grammar", grammar: string}} GrammarFormat */
+/** @typedef {{type: "regex", pattern: string}} RegexFormat */
+/** @typedef {{type: "sequence", elements: StructuralTagFormat[]}} SequenceFormat */
+/** @typedef {{type: "or", elements: StructuralTagFormat[]}} OrFormat */
+/** @typedef {{type: "tag", begin: string, content: StructuralTagFormat, end: string}} TagFormat */
+/** @typedef {{at_least_one?: boolean, stop_after_first?: boolean}} Repeated */
+/** @typedef {Repeated & {type: "triggered_tags", triggers: string[], tags: TagFormat[]}} TriggeredTagsFormat */
+/** @typedef {Repeated & {type: "tags_with_separator", tags: TagFormat[], separator: string}} TagsWithSeparatorFormat */
+/**
+ * @typedef {AnyTextFormat | ConstStringFormat | JSONSchemaFormat | QwenXMLParameterFormat | GrammarFormat | RegexFormat
+ *   | SequenceFormat | OrFormat | TagFormat | TriggeredTagsFormat | TagsWithSeparatorFormat} StructuralTagFormat
+ */
+/** @typedef {{type?: "structural_tag", format: StructuralTagFormat}} StructuralTag */
+/** @typedef {StructuralTag | StructuralTagFormat | Record<string, unknown> | string} StructuralTagLike */
 /** @typedef {{kind: "json_schema" | "ebnf" | "structural_tag", source: string, options: Record<string, any>}} Source */
 
 /** @param {unknown} value */
@@ -53,7 +72,7 @@ export class Grammar {
   }
 
   /**
-   * @param {any} structuralTagOrTags
+   * @param {StructuralTagLike | StructuralTagItem[]} structuralTagOrTags
    * @param {string[]} [triggers]
    * @returns {Promise<Grammar>}
    */
@@ -74,7 +93,9 @@ export class TokenizerInfo {
     this.handle = handle;
   }
 
-  dispose() {}
+  dispose() {
+    this.handle.dispose();
+  }
 
   getVocabSize() {
     return this.handle.vocabSize;
@@ -164,7 +185,7 @@ export class GrammarCompiler {
     return this.#compile(isText ? { kind: "ebnf", source: grammar, options: { rootRuleName: rootRule } } : grammar.handle);
   }
 
-  /** @param {any} structuralTagOrTags @param {string[]} [triggers] */
+  /** @param {StructuralTagLike | StructuralTagItem[]} structuralTagOrTags @param {string[]} [triggers] */
   async compileStructuralTag(structuralTagOrTags, triggers) {
     return this.#compile(tagSource(structuralTagOrTags, triggers));
   }
