@@ -141,6 +141,13 @@ test("a structure that takes too long ends with its worker, and the next one wor
   assert.ok(accepts(await compiler.compileRegex("[x-z]"), "y"));
 });
 
+test("a text that nests too deep ends with its worker, and the next one works", async () => {
+  const text = '{"items": '.repeat(20_000) + "{}" + "}".repeat(20_000);
+  const [deep, next] = await Promise.allSettled([compiler.compileJsonSchema(text), compiler.compileRegex("o{3}")]);
+  const { name, limit } = /** @type {any} */ (deep).reason;
+  assert.deepEqual([name, limit, next.status], ["LimitError", "depth", "fulfilled"]);
+});
+
 test("closing ends what is compiled and what waits, and a worker that has not started yet", async (t) => {
   frontEnds().close();
   const terminate = t.mock.method(Worker.prototype, "terminate");

@@ -159,11 +159,12 @@ export class FrontEnds {
       throw wereClosed();
     }
     this.#terminate = () => worker.terminate();
-    const answered = (/** @type {any} */ { id, result, error }) => {
+    const answered = (/** @type {any} */ { id, result, error, isOver }) => {
       const waiting = this.#open.get(id);
       this.#open.delete(id);
       if (error) waiting?.reject(toError(error));
       else waiting?.resolve(result);
+      if (isOver) this.#end(wereClosed());
     };
     const failed = (/** @type {any} */ event) => {
       const error = event.message === undefined

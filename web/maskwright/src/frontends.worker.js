@@ -18,6 +18,9 @@ async function answer({ id, ...request }) {
     const result = request.kind === "start" ? await start(/** @type {any} */ (request)) : compile(request);
     return result.error ? { id, error: JSON.parse(result.error) } : { id, result };
   } catch (error) {
+    if (error instanceof RangeError) { // the stack ended in the middle of Python, which cannot go on
+      return { id, error: { type: "LimitError", message: "the structure nests too deep", fields: { limit: "depth" } }, isOver: true };
+    }
     const { name, message, hint } = /** @type {MaskwrightError} */ (error);
     return { id, error: { type: name, message, fields: { hint } } };
   }
