@@ -179,6 +179,19 @@ def test_an_error_within_llama_cpp_is_raised_when_the_block_ends(llama: Any, rec
     assert before.error is None
 
 
+def test_no_output_goes_on_without_a_mask_whatever_the_error(
+    llama: Any, record: CompiledGrammar, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def of_another_version(chain: Any) -> Any:
+        raise AttributeError("no such attribute")
+
+    monkeypatch.setattr("maskwright.integrations.llama_cpp.processor.llama_sampler_chain_n", of_another_version)
+    processor = GrammarLogitsProcessor(record, llama)
+    with pytest.raises(AttributeError, match="no such attribute"), processor:
+        answer = llama("A city:", logits_processor=processor, max_tokens=20)
+    assert answer["choices"][0]["text"] == ""
+
+
 def test_a_grammar_of_llama_cpp_beside_ours_is_an_error(llama: Any, record: CompiledGrammar) -> None:
     """Where the two leave no token, llama.cpp ends the process."""
     theirs = llama_cpp.LlamaGrammar.from_string('root ::= "x"', verbose=False)

@@ -30,7 +30,7 @@ from llama_cpp import (
 )
 
 from maskwright import CompiledGrammar, TokenizerInfo, allocate_token_bitmask, apply_token_bitmask_inplace
-from maskwright.errors import MaskwrightError, OptionError, TokenizerError, wrong_argument
+from maskwright.errors import OptionError, TokenizerError, wrong_argument
 from maskwright.integrations.following import OutputFollower, check_choices, check_stop_tokens, check_width
 from maskwright.integrations.llama_cpp.drafts import GrammarDraftModel
 from maskwright.support.argument_names import other_names
@@ -62,7 +62,7 @@ class GrammarLogitsProcessor(LogitsProcessorList):  # type: ignore[misc, unused-
         super().__init__([self._process])
         if not isinstance(llama, Llama):
             raise wrong_argument("llama", llama, "a llama_cpp.Llama", "pass the model that will generate")
-        self.error: MaskwrightError | None = None
+        self.error: Exception | None = None
         self._llama = llama
         self._follower = OutputFollower(compiled, max_tokens, context=llama.n_ctx())
         _check_vocabulary(self._follower.info, llama)
@@ -95,16 +95,16 @@ class GrammarLogitsProcessor(LogitsProcessorList):  # type: ignore[misc, unused-
 
     def _process(self, input_ids: npt.NDArray[np.intc], scores: npt.NDArray[np.single]) -> npt.NDArray[np.single]:
         masked = np.array(scores)  # they are fields of an array of structures, and must be adjacent
-        if _has_grammar(self._llama):  # it ends the process where it allows nothing of what is left
-            self.error = OptionError(
-                "llama.cpp holds the output to a grammar of its own, so this one had no effect",
-                option="grammar",
-                hint="leave out grammar and response_format",
-            )
-            return masked
         try:
+            if _has_grammar(self._llama):  # it ends the process where it allows nothing of what is left
+                self.error = OptionError(
+                    "llama.cpp holds the output to a grammar of its own, so this one had no effect",
+                    option="grammar",
+                    hint="leave out grammar and response_format",
+                )
+                return masked
             self._mask(input_ids, masked)
-        except MaskwrightError as error:
+        except Exception as error:  # those of another llama-cpp-python included
             self.error = error
             logging.getLogger(__name__).error("the output was ended: %s", error)
             masked.fill(-np.inf)
@@ -135,7 +135,7 @@ def _has_grammar(llama: Llama) -> bool:
     sampler = llama._sampler
     if sampler is None:
         return False
-    nameless = [i for i, _ in sampler.custom_samplers]  # to ask for their names ends the process
+    nameless = [i for i, _ in sampler.custom_samplers]  # to ask for their names would end the process
     named = (i for i in range(llama_sampler_chain_n(sampler.sampler)) if i not in nameless)
     return any(llama_sampler_name(llama_sampler_chain_get(sampler.sampler, i)) == b"grammar" for i in named)
 
