@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
 from concurrent.futures import Future, wait
 from types import ModuleType, SimpleNamespace
 from typing import Any
@@ -67,10 +68,9 @@ def test_a_switch_that_is_neither_on_nor_off_is_refused(monkeypatch: pytest.Monk
         most_tokens(sampling(10), 90, 200)
 
 
-def test_a_vllm_with_another_configuration_goes_on_with_a_warning(
-    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
-    """vLLM ends where a plugin raises an error, whatever its backend."""
+@pytest.fixture
+def old_vllm(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """A vLLM that keeps its configuration elsewhere, or has not imported it yet."""
     vllm, version = ModuleType("vllm"), ModuleType("vllm.version")
     vllm.__path__ = []
     version.__version__ = "0.9.2"  # type: ignore[attr-defined]
@@ -78,13 +78,24 @@ def test_a_vllm_with_another_configuration_goes_on_with_a_warning(
     for name, module in modules.items():
         monkeypatch.setitem(sys.modules, name, module)
     versions.why_unsupported.cache_clear()
-    try:
-        with caplog.at_level("WARNING", "vllm.maskwright"):
-            integration.add_name()
-            integration.register()
-    finally:
-        versions.why_unsupported.cache_clear()
+    yield
+    versions.why_unsupported.cache_clear()
+
+
+def test_a_vllm_with_another_configuration_goes_on_with_a_warning(
+    old_vllm: None, caplog: pytest.LogCaptureFixture
+) -> None:
+    """vLLM ends where a general plugin raises an error, whatever its backend."""
+    with caplog.at_level("WARNING", "vllm.maskwright"):
+        integration.register()
     assert "supports vLLM 0.32 and 0.33, but this is vLLM 0.9.2; the other backends work as usual" in caplog.text
+
+
+def test_a_vllm_that_is_still_being_imported_is_not_judged(old_vllm: None, caplog: pytest.LogCaptureFixture) -> None:
+    with pytest.raises(ImportError):  # which vLLM passes over
+        integration.add_name()
+    assert versions.why_unsupported.cache_info().currsize == 0
+    assert not caplog.records
 
 
 def test_one_token_is_kept_for_the_stop_token_where_there_is_room(nested: CompiledGrammar) -> None:

@@ -6,8 +6,9 @@
 vLLM has no registry of backends, so an entry point adds this one when vLLM loads its plugins: `register`
 (`vllm.general_plugins`, in every process). `LLM(...)` and `StructuredOutputsConfig(...)` check the name before that;
 for them `add_name` is called as soon as `vllm.config` is imported (`vllm.platform_plugins`; it is not a platform, and
-says so). What is replaced is listed in hooks.py; each replacement passes on to vLLM's own code unless the backend is
-`maskwright`. Both functions may be called any number of times.
+says so). There vLLM passes over errors, as where its modules are still being imported. What is replaced is listed in
+hooks.py; each replacement passes on to vLLM's own code unless the backend is `maskwright`. Both functions may be called
+any number of times.
 
 Modules: `versions` (is this vLLM supported), `config` (the name), `frontend` (requests are validated), `requests`
 (structures are compiled), `budget` (`max_tokens`), `backend` (masks), `worker` (they are applied), `hooks` (where these
@@ -35,6 +36,5 @@ def register() -> None:
     """Make the backend `maskwright` work in this process."""
     from maskwright.integrations.vllm import config, hooks, versions
 
-    config.add_backend_name()
-    if versions.why_unsupported() is None:
+    if config.has_added_backend_name() and versions.why_unsupported() is None:
         hooks.install()

@@ -32,16 +32,15 @@ def is_chosen(backend: str) -> bool:
 
 
 def add_backend_name() -> None:
-    """Let `StructuredOutputsConfig` take the name, and refuse it there if this vLLM is not supported."""
-    try:
-        module = import_module("vllm.config.structured_outputs")
-        config = module.StructuredOutputsConfig
-        field = config.__pydantic_fields__["backend"]
-        validator = config.__pydantic_decorators__.model_validators[_VALIDATOR]
-    except (ImportError, AttributeError, KeyError) as error:
-        reason = why_unsupported() or f"the structured-output backend 'maskwright' does not fit this vLLM: {error!r}"
-        _logger.warning("%s; the other backends work as usual", reason)
-        return
+    """Let `StructuredOutputsConfig` take the name, and refuse it there if this vLLM is not supported.
+
+    Raises:
+        AttributeError, ImportError, KeyError: The configuration has another form, or is still being imported.
+    """
+    module = import_module("vllm.config.structured_outputs")
+    config = module.StructuredOutputsConfig
+    field = config.__pydantic_fields__["backend"]
+    validator = config.__pydantic_decorators__.model_validators[_VALIDATOR]
     names = get_args(field.annotation)
     if NAME in names:
         return
@@ -54,6 +53,17 @@ def add_backend_name() -> None:
     outer = getattr(sys.modules.get("vllm.config.vllm"), "VllmConfig", None)
     if outer is not None:
         _rebuild(outer)
+
+
+def has_added_backend_name() -> bool:
+    """Add the name when everything is imported, or say in the log why this vLLM cannot take it."""
+    try:
+        add_backend_name()
+    except (ImportError, AttributeError, KeyError) as error:
+        reason = why_unsupported() or f"the structured-output backend 'maskwright' does not fit this vLLM: {error!r}"
+        _logger.warning("%s; the other backends work as usual", reason)
+        return False
+    return True
 
 
 def _checked(check: Any) -> Any:
