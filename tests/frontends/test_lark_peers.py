@@ -7,6 +7,7 @@ where Lark sees what follows, so Python's `(?!"")` does not keep `""` `"a"` from
 
 from __future__ import annotations
 
+import itertools
 import random
 from pathlib import Path
 
@@ -156,6 +157,26 @@ def test_published_grammars(name: str) -> None:
 def test_code_is_not_hidden_behind_a_comment(ignored: list[str]) -> None:
     source = 'start: "f" "a"? "b"\n' + "\n".join(f"%ignore {each}" for each in ignored)
     compare(source, "start", ["fab", "f#%ab", "f%a#\nb", "f#a\nb#", "f%ab%", "f #%\nab"], "fab#% \n", 80, str(ignored))
+
+
+@pytest.mark.parametrize(
+    "terminal",
+    [
+        r'"a"* /[ab]+?b/',  # what comes before is free
+        r"/[ab]*[ab]+?b/",
+        r'("a" | "aa") /[ab]+?b/',
+        r'"a"+ (/a/ | /[ab]+?b/)',
+        r'"a" /[ab]+?b/~1..2',
+        r"/a*b.*?a.+?b/",
+        r"/a?(?!bb).*?b/",
+        r"/a+?/ /b+/",  # what comes after is looked for
+        r"/.+?b{2,3}/",
+        r"/a.*?b+/ /a*/",
+    ],
+)
+def test_only_the_non_greedy_part_of_a_terminal_ends_early(terminal: str) -> None:
+    texts = ["".join(letters) for length in range(1, 6) for letters in itertools.product("ab", repeat=length)]
+    compare(f'start: T "a"?\nT: {terminal}', "start", texts, "ab", 0, terminal)
 
 
 def test_common_terminals() -> None:

@@ -5,8 +5,9 @@ r"""Regular expressions of terminals as IR, where a non-greedy repetition ends a
     >>> lowered(parse('a.*?b'), CHARACTERS).dump().count("~")
     1
 
-A pattern that ends in a non-greedy repetition ends where it first can: `/".*?"/` has no quote inside. What follows
-the last such repetition may be of fixed length; from the first part of variable length on, it is free again.
+A pattern that ends in a non-greedy repetition ends where it first can: `/".*?"/` has no quote inside. What comes before
+the first such repetition is free, as in `/[a-z]*".*?"/`. What follows the last one may be of fixed length, such as the
+first `;` of `;+`; from the first part of variable length on, it is free again.
 Tested by tests/frontends/test_lark_peers.py, tests/corpus/lark.toml.
 """
 
@@ -39,16 +40,32 @@ def lowered(node: regex.Node, alphabet: Alphabet) -> Expr:
 
 def _lowered_sequence(node: regex.Seq, alphabet: Alphabet) -> Expr:
     encode = alphabet.encode
-    items = node.items
-    cut = 1 + max(i for i, item in enumerate(items) if _has_lazy(item))
+    items = _with_fixed_beginnings(node.items)
+    with_lazy = [i for i, item in enumerate(items) if _has_lazy(item)]
+    first, cut = with_lazy[0], 1 + with_lazy[-1]
     while cut < len(items) and items[cut].min_width == items[cut].max_width:
         cut += 1
     if any(item.asserts for item in items[cut:]):
         cut = len(items)
-    rest = [lower(item, encode) for item in items[cut:]]
-    if cut == 1:
-        return seq(lowered(items[0], alphabet), *rest)
-    return seq(shortest(lower(regex.Seq(node.span, items[:cut]), encode)), *rest)
+    if any(item.asserts for item in items[:cut]):
+        first = 0  # an assertion sees what is beside it
+    before, rest = ([lower(item, encode) for item in part] for part in (items[:first], items[cut:]))
+    if cut == first + 1:
+        return seq(*before, lowered(items[first], alphabet), *rest)
+    return seq(*before, shortest(lower(regex.Seq(node.span, items[first:cut]), encode)), *rest)
+
+
+def _with_fixed_beginnings(items: tuple[regex.Node, ...]) -> tuple[regex.Node, ...]:
+    """The same with `;+` as `;;*`: a non-greedy repetition before it ends where the first of these is."""
+    split: list[regex.Node] = []
+    for item in items:
+        if isinstance(item, regex.Repeat) and item.maximum > item.minimum > 0 and not _has_lazy(item):
+            more = item.maximum if item.maximum == regex.INFINITE else item.maximum - item.minimum
+            split.append(regex.Repeat(item.span, item.item, item.minimum, item.minimum))
+            split.append(regex.Repeat(item.span, item.item, 0, more))
+        else:
+            split.append(item)
+    return tuple(split)
 
 
 def _has_lazy(node: regex.Node) -> bool:
