@@ -410,6 +410,18 @@ class Grammar:
 
         return to_lark(self.ir)
 
+    def to_gbnf(self) -> str:
+        """Write the grammar in the GBNF of llama.cpp, with the root rule `root`: for `llama-server` and other programs
+        that are built on llama.cpp. Captures and temperatures are left out; `from_ebnf` reads it, too.
+
+        Raises:
+            GrammarError: The grammar has something that GBNF cannot write, or admits nothing.
+            LimitError: It is too large to print.
+        """
+        from maskwright.frontends.notation.printing import to_gbnf
+
+        return to_gbnf(self.ir)
+
     def to_regex(self) -> str:
         """Write the grammar as a regular expression that the whole output matches; `from_regex` reads it.
 

@@ -262,10 +262,13 @@ def _add_convert(commands: Commands) -> None:
         commands,
         "convert",
         help="convert a grammar file to another language",
-        description="Read a grammar, a regex or a JSON Schema; write it as EBNF, Lark, a regex or the internal rules.",
+        description="Read a grammar, a regex or a JSON Schema; write it as EBNF, Lark, a regex, the GBNF of llama.cpp "
+        "or the internal rules.",
     )
     _add_file(command)
-    command.add_argument("--to", required=True, choices=("ebnf", "lark", "regex", "ir"), help="the language to write")
+    command.add_argument(
+        "--to", required=True, choices=("ebnf", "gbnf", "lark", "regex", "ir"), help="the language to write"
+    )
 
 
 def _add_compile(commands: Commands) -> None:

@@ -15,7 +15,13 @@ from .grammar_files import read_grammar_file
 from .sources import json_options, placed, print_warnings
 from .texts import print_findings
 
-WRITERS = {"ebnf": Grammar.to_ebnf, "lark": Grammar.to_lark, "regex": Grammar.to_regex, "ir": Grammar.dump}
+WRITERS = {
+    "ebnf": Grammar.to_ebnf,
+    "gbnf": Grammar.to_gbnf,
+    "lark": Grammar.to_lark,
+    "regex": Grammar.to_regex,
+    "ir": Grammar.dump,
+}
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -65,6 +65,7 @@ class Printer:
 
     blank: ClassVar[str] = " "
     empty: ClassVar[str] = '""'
+    joint: ClassVar[str] = "_"  # before the number of a name that another rule has, too
     name_pattern: ClassVar[re.Pattern[str]]
     root_name: ClassVar[str]
 
@@ -109,7 +110,7 @@ class Printer:
         name = wanted if self.name_pattern.fullmatch(wanted) else self.legal_name(wanted)
         unique, n = name, 2
         while unique in taken:
-            unique, n = f"{name}_{n}", n + 1
+            unique, n = f"{name}{self.joint}{n}", n + 1
         return unique
 
     def _body(self, index: int) -> str:

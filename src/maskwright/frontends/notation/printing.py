@@ -1,4 +1,4 @@
-r"""Grammars written out again: as EBNF, as Lark, and, where they are regular, as a regular expression.
+r"""Grammars written out again: as EBNF, as Lark, as GBNF, and, where they are regular, as a regular expression.
 
     >>> from maskwright.frontends.ebnf import ebnf_to_ir
     >>> print(to_ebnf(ebnf_to_ir('root ::= "a" [^b-d]* | "(" root ")"')))
@@ -6,10 +6,10 @@ r"""Grammars written out again: as EBNF, as Lark, and, where they are regular, a
 
 What is printed can be read again and has the same language and captures, those that leave out their end, as structural
 tags have them, apart; the rules keep their names where the notation admits them, and the root of EBNF is called `root`,
-that of Lark `start`. Parametric rules are printed in Lark, and unfolded for the other two (`unfolding.py`). Bytes that
-are not whole characters can be written in EBNF only, as `Byte("80-bf")`. Each notation has a file; printer.py is what
-they share.
-Tested by tests/frontends/test_printing.py.
+that of Lark `start`. Parametric rules are printed in Lark, and unfolded for the others (`unfolding.py`). Bytes that
+are not whole characters can be written in EBNF only, as `Byte("80-bf")`. GBNF is for other programs, which know neither
+captures nor intersections. Each notation has a file; printer.py is what they share.
+Tested by tests/frontends/test_printing.py, tests/frontends/test_printing_gbnf.py.
 """
 
 from __future__ import annotations
@@ -17,9 +17,12 @@ from __future__ import annotations
 from typing import Final
 
 from maskwright.errors import GrammarError
+from maskwright.frontends.notation.dead_ends import without_dead_ends
 from maskwright.frontends.notation.ebnf_printer import EbnfPrinter
+from maskwright.frontends.notation.gbnf_printer import GbnfPrinter
 from maskwright.frontends.notation.lark_printer import LarkPrinter
 from maskwright.frontends.notation.regex_printer import RegexPrinter
+from maskwright.frontends.notation.spelled_booleans import without_booleans
 from maskwright.frontends.notation.unfolding import unfolded
 from maskwright.frontends.regular import spelled_out
 from maskwright.ir import OP_SUBSTRINGS, GrammarIR, Rule, postorder, ref, uses_parameter
@@ -42,6 +45,16 @@ def to_lark(grammar: GrammarIR) -> str:
         rules = (*grammar.rules, Rule("start", ref(grammar.root)))
         grammar = GrammarIR(rules, len(grammar.rules), grammar.token_sets)
     return LarkPrinter(grammar).grammar()
+
+
+def to_gbnf(grammar: GrammarIR) -> str:
+    """Write a grammar in the GBNF of llama.cpp.
+
+    Raises:
+        GrammarError: It holds something that GBNF cannot write, or admits nothing.
+        LimitError: It is too large without its intersections and complements.
+    """
+    return GbnfPrinter(without_dead_ends(without_booleans(unfolded(grammar)))).grammar()
 
 
 def to_regex(grammar: GrammarIR) -> str:
