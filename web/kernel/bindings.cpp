@@ -32,14 +32,17 @@ enum class Failure { None, Limit, Unsatisfiable, Draft, Malformed, Tokenizer, Me
 struct {
   Failure failure = Failure::None;
   std::string message, limit, hint;
+  TokensNeeded needed;
   std::string data;
 } last;
 
-void fail(Failure failure, const char* message, const std::string& limit = {}, const std::string& hint = {}) {
+void fail(Failure failure, const char* message, const std::string& limit = {}, const std::string& hint = {},
+          TokensNeeded needed = {}) {
   last.failure = failure;
   last.message = message;
   last.limit = limit;
   last.hint = hint;
+  last.needed = needed;
 }
 
 // Runs a call; what it throws is kept, and zero returned.
@@ -49,9 +52,9 @@ auto guarded(Call&& call) -> decltype(call()) {
   try {
     return call();
   } catch (const LimitExceeded& e) {
-    fail(Failure::Limit, e.what(), e.limit);
+    fail(Failure::Limit, e.what(), e.limit, {}, e.needed);
   } catch (const Unsatisfiable& e) {
-    fail(Failure::Unsatisfiable, e.what(), {}, e.hint);
+    fail(Failure::Unsatisfiable, e.what(), {}, e.hint, e.needed);
   } catch (const InvalidDraft& e) {
     fail(Failure::Draft, e.what());
   } catch (const MalformedGrammar& e) {
@@ -144,6 +147,12 @@ EXPORT const char* mw_limit() {
 }
 EXPORT const char* mw_hint() {
   return last.hint.c_str();
+}
+EXPORT uint32_t mw_least_tokens() {
+  return last.needed.at_least;
+}
+EXPORT uint32_t mw_enough_tokens() {
+  return last.needed.enough;
 }
 EXPORT const char* mw_data() {
   return last.data.data();

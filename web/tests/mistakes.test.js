@@ -122,6 +122,13 @@ test("options that there are not", () => {
   }
 });
 
+test("a budget that is too small says what is needed", async () => {
+  const three = await compiler.compileRegex("aba|abab");
+  assert.throws(() => new GrammarMatcher(three, { maxTokens: 2 }), {
+    name: "UnsatisfiableError", leastTokens: 3, enoughTokens: 3,
+  });
+});
+
 test("bitmasks and logits of other sizes", () => {
   const matcher = new GrammarMatcher(grammar);
   assert.throws(() => applyTokenBitmaskInplace(new Float32Array(40), allocateTokenBitmask(1, 70)), {

@@ -34,6 +34,10 @@ export class MaskwrightError extends Error {
     this.option;
     /** Such as "time", "memory" or "depth". @type {string | undefined} */
     this.limit;
+    /** Of a budget: so many tokens the shortest output has at least. @type {number | undefined} */
+    this.leastTokens;
+    /** Of a budget: so many tokens are enough for some output. @type {number | undefined} */
+    this.enoughTokens;
     Object.assign(this, fields);
   }
 }

@@ -117,11 +117,16 @@ export const bytesAt = (at, size) => new Uint8Array(kernel().memory.buffer, at >
 /** @type {(at: number, count: number) => Int32Array} */
 export const intsAt = (at, count) => new Int32Array(kernel().memory.buffer, at >>> 0, count);
 
+const tokensNeeded = () => ({
+  leastTokens: kernel().mw_least_tokens() || undefined,
+  enoughTokens: kernel().mw_enough_tokens() || undefined,
+});
+
 /** In the order of `Failure` in bindings.cpp. @type {((message: string) => Error)[]} */
 const failures = [
   () => new MaskwrightError("no error"),
-  (message) => new LimitError(message, { limit: cString(kernel().mw_limit()) }),
-  (message) => new UnsatisfiableError(message, { hint: cString(kernel().mw_hint()) || undefined }),
+  (message) => new LimitError(message, { limit: cString(kernel().mw_limit()), ...tokensNeeded() }),
+  (message) => new UnsatisfiableError(message, { hint: cString(kernel().mw_hint()) || undefined, ...tokensNeeded() }),
   (message) => new MatcherError(message),
   (message) => new GrammarError(message, { hint: "compile it again with this version's maskwright compile" }),
   (message) => new GrammarError(message, { hint: "compile it for this tokenizer, or use another one" }),
