@@ -152,24 +152,21 @@ def _ways(state: Expr) -> list[tuple[CodePointSet, Expr]]:
                 after = derivative(at, members[0])
                 if after[0] == OP_NEVER:
                     continue
-                longer = [
-                    (part << 6 | (low & own_bits), part << 6 | (high & own_bits))
-                    for first_part, last_part in known
-                    for part in range(first_part, last_part + 1)
-                    for low, high in ranges_of(members)
-                ]
+                longer = _longer(known, [(low & own_bits, high & own_bits) for low, high in ranges_of(members)])
                 if more > 0:
-                    waiting.append((after, _CONTINUATIONS, _joined(longer), more - 1))
+                    waiting.append((after, _CONTINUATIONS, longer, more - 1))
                 else:
                     found.setdefault(after, []).extend(longer)
     return [(CodePointSet.from_ranges(ranges), after) for after, ranges in found.items()]
 
 
-def _joined(ranges: list[Range]) -> list[Range]:
-    out: list[Range] = []
-    for low, high in sorted(ranges):
-        if out and low <= out[-1][1] + 1:
-            out[-1] = (out[-1][0], max(out[-1][1], high))
-        else:
-            out.append((low, high))
-    return out
+def _longer(known: list[Range], last_bits: list[Range]) -> list[Range]:
+    """The beginnings of characters with six bits more."""
+    if last_bits == [(0, 0x3F)]:
+        return [(first << 6, last << 6 | 0x3F) for first, last in known]
+    return [
+        (part << 6 | low, part << 6 | high)
+        for first, last in known
+        for part in range(first, last + 1)
+        for low, high in last_bits
+    ]
