@@ -3,20 +3,20 @@
     root ::= a
     a[max_tokens=2] ::= "a long text"      max_tokens=2 is too few for this rule: its shortest text needs 7 tokens
 
-Only for errors: the rule is compiled alone, with other budgets, until one fits.
+Only for errors: the rule is compiled alone, without its budget, and its shortest text is asked for.
 Tested by tests/contract/test_budgets.py.
 """
 
 from __future__ import annotations
 
+from maskwright import _kernel
 from maskwright.compiling.compiled_grammar import CompiledGrammar
-from maskwright.errors import Span, UnsatisfiableError
+from maskwright.errors import LimitError, Span, UnsatisfiableError
 from maskwright.grammar import Grammar
-from maskwright.ir import OP_SPAN, GrammarIR, Rule, span
+from maskwright.ir import OP_SPAN, GrammarIR, Rule
 from maskwright.report.sources import Source, rule_places
 from maskwright.tokenizer import TokenizerInfo
 
-_LARGEST = 1 << 16
 _LIMIT_BYTES = 64 << 20  # of what is compiled to find out
 
 
@@ -27,20 +27,16 @@ def why_over_budget(grammar: Grammar, source: Source, info: TokenizerInfo) -> Un
         if rule.body[0] != OP_SPAN or rule.body[2] is None or rule.name not in places:
             continue
         budget: int = rule.body[2]
-        if _fits(ir, index, budget, info) or not _fits(ir, index, _LARGEST, info):
+        needed = _tokens_needed(ir, index, budget, info)
+        if needed is None:
             continue
-        too_few, least = budget, _LARGEST
-        while too_few + 1 < least:
-            middle = min(2 * too_few + 1, (too_few + least) // 2)
-            if _fits(ir, index, middle, info):
-                least = middle
-            else:
-                too_few = middle
+        least, enough = needed
+        at_least = "" if least == enough else "at least "
         line, column = places[rule.name]
         start = sum(len(text) + 1 for text in source.text.split("\n")[: line - 1]) + column - 1
         return UnsatisfiableError(
-            f"max_tokens={budget} is too few for this rule: its shortest text needs {least} tokens",
-            hint=f"write max_tokens={least} or more",
+            f"max_tokens={budget} is too few for this rule: its shortest text needs {at_least}{least} tokens",
+            hint=f"write max_tokens={enough} or more",
             source=source.text,
             span=Span(start, start + len(rule.name)),
             rule=rule.name,
@@ -48,13 +44,19 @@ def why_over_budget(grammar: Grammar, source: Source, info: TokenizerInfo) -> Un
     return None
 
 
-def _fits(ir: GrammarIR, index: int, budget: int, info: TokenizerInfo) -> bool:
-    """Whether a text of the rule has at most so many tokens."""
-    rule = ir.rules[index]
-    alone = Rule(rule.name, span(rule.body[1], budget, rule.body[3]))
+def _tokens_needed(ir: GrammarIR, index: int, budget: int, info: TokenizerInfo) -> tuple[int, int] | None:
+    """So many tokens the shortest text of the rule has at least, and so many are enough; None if it fits the budget, or
+    that is not known.
+    """
+    alone = Rule(ir.rules[index].name, ir.rules[index].body[1])
     rules = (*ir.rules[:index], alone, *ir.rules[index + 1 :])
+    grammar = Grammar(ir._replace(rules=rules, root=index))
     try:
-        CompiledGrammar(Grammar(ir._replace(rules=rules, root=index)), info, memory_budget_bytes=_LIMIT_BYTES)
-    except UnsatisfiableError:
-        return False
-    return True
+        compiled = CompiledGrammar(grammar, info, memory_budget_bytes=_LIMIT_BYTES)
+        _kernel.Matcher(compiled._native, [], False, budget, True, -1.0)
+    except UnsatisfiableError as error:
+        if error.least_tokens is not None and error.enough_tokens is not None:
+            return error.least_tokens, error.enough_tokens
+    except LimitError:
+        pass
+    return None
