@@ -38,12 +38,12 @@ def compiler() -> GrammarCompiler:
     return GrammarCompiler(TokenizerInfo.from_vocab(vocabulary, stop_token_ids=[256], special_token_ids=[256]))
 
 
-def read(compiler: GrammarCompiler, text: str, tools: list[Any] = TOOLS, **options: Any) -> Any:
-    wanted = ToolOutput(tools, "hermes", **options)
+def read(compiler: GrammarCompiler, text: str, tools: list[Any] = TOOLS, family: str = "hermes", **options: Any) -> Any:
+    wanted = ToolOutput(tools, family, **options)
     matcher = GrammarMatcher(wanted.compile(compiler))
     assert matcher.accept_string(text), text
     assert matcher.accept_token(256)
-    return wanted.read(matcher, text)
+    return wanted.read(matcher)
 
 
 def call(name: str, arguments: str) -> str:
@@ -68,6 +68,23 @@ def test_several_calls_and_none(compiler: GrammarCompiler) -> None:
     two = call("close", "{}") + "\n" + call("Search", '{"query": "é"}')
     assert [each.name for each in read(compiler, two)] == ["close", "Search"]
     assert read(compiler, "No tool is needed.", tool_choice="auto") == "No tool is needed."
+
+
+@pytest.mark.parametrize(
+    ("family", "text"),
+    [
+        ("gemma_4", "<|channel>thought\nIs it so?<channel|>No tool is needed."),
+        (
+            "harmony",
+            "<|channel|>analysis<|message|>Is it so?<|end|><|start|>assistant<|channel|>final<|message|>"
+            "No tool is needed.<|return|>",
+        ),
+        ("qwen_3", "<think>\nIs it so?\n</think>\n\nNo tool is needed."),
+    ],
+)
+def test_an_answer_has_neither_reasoning_nor_marks(compiler: GrammarCompiler, family: str, text: str) -> None:
+    answer = read(compiler, text, family=family, tool_choice="auto", reasoning="enabled")
+    assert answer == "No tool is needed."
 
 
 def test_a_call_is_required_by_default(compiler: GrammarCompiler) -> None:
@@ -96,7 +113,7 @@ def test_a_call_of_a_built_in_tool(compiler: GrammarCompiler) -> None:
     matcher = GrammarMatcher(wanted.compile(compiler))
     text = '<|channel|>analysis to=python code<|message|>{"code": "1"}<|call|>'
     assert matcher.accept_string(text)
-    assert wanted.read(matcher, text) == [ToolCall("python", {"code": "1"}, tool)]
+    assert wanted.read(matcher) == [ToolCall("python", {"code": "1"}, tool)]
 
 
 @pytest.mark.parametrize(

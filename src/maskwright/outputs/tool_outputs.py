@@ -18,7 +18,7 @@ from typing import Any, NamedTuple, get_type_hints
 from maskwright.compiling.compiled_grammar import CompiledGrammar
 from maskwright.compiling.compiler import GrammarCompiler
 from maskwright.errors import OptionError, RequestError
-from maskwright.events import CallDone, EventReader
+from maskwright.events import CallDone, EventReader, ReasoningDelta, TextDelta
 from maskwright.inputs.schema_inputs import tool_of
 from maskwright.matcher import GrammarMatcher
 from maskwright.structural_tag import get_model_structural_tag
@@ -76,14 +76,17 @@ class ToolOutput:
         """Compile the structure of the calls."""
         return compiler.compile_structural_tag(self._tag)
 
-    def read(self, matcher: GrammarMatcher, text: str) -> list[ToolCall] | str:
-        """Return the calls of a complete output, or its text if it has none.
+    def read(self, matcher: GrammarMatcher) -> list[ToolCall] | str:
+        """Return the calls of a complete output, or the answer if it has none, without reasoning and marks.
 
         Raises:
             pydantic.ValidationError: A validator of the caller's refuses arguments that the schema allows.
         """
-        calls = [event for event in EventReader(matcher).read() if isinstance(event, CallDone)]
-        return [self._call(call.name, call.arguments) for call in calls] or text
+        events = EventReader(matcher).read()
+        calls = [self._call(event.name, event.arguments) for event in events if isinstance(event, CallDone)]
+        answer = "".join(event.text for event in events if isinstance(event, TextDelta))
+        reasons = any(isinstance(event, ReasoningDelta) for event in events)
+        return calls or (answer.lstrip("\n") if reasons else answer)
 
     def _call(self, name: str, arguments: str) -> ToolCall:
         tool = self._given[name]

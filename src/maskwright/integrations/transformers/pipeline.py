@@ -104,7 +104,7 @@ def generate(
             tools (functions, classes or OpenAI tools): returns a list of `ToolCall`s.
         max_new_tokens: The largest number of tokens of an output, or less if the model's context has less room. Each
             output is complete within it. By default that of `generation_config`, or else 1,024.
-        tool_choice: For tools, as in Chat Completions; "required" by default. With "auto", the whole text is returned
+        tool_choice: For tools, as in Chat Completions; "required" by default. With "auto", the answer is returned
             if no tool is called.
         tool_format: For tools, the model family whose tool call format to use, if it is not known from the model's
             name; see docs/model_families.md.
@@ -236,7 +236,7 @@ def _structure_of(
         choice = "required" if choice is None else choice
         named = dict(zip(ToolOptions._fields[2:], request, strict=True))
         tools = ToolOutput(output_type, name or _name_of(model, tokenizer), choice, schema_options, **named)
-        return _Structure(tools.compile, tools.read, str, tools.tools)
+        return _Structure(tools.compile, lambda matcher, _text: tools.read(matcher), str, tools.tools)
     for option, value in tool_options._asdict().items():
         if value is not None:
             hint = "leave it out, or pass a list of tools as output_type"
