@@ -87,6 +87,15 @@ def test_an_answer_has_neither_reasoning_nor_marks(compiler: GrammarCompiler, fa
     assert answer == "No tool is needed."
 
 
+def test_tools_are_in_the_shape_that_chat_templates_take(compiler: GrammarCompiler) -> None:
+    flat = {"type": "function", **CLOSE["function"]}
+    wanted = ToolOutput([flat, forecast, {"type": "custom", "name": "sql"}], "harmony")
+    assert wanted.tools[0] == CLOSE
+    assert wanted.tools[1]["function"]["name"] == "forecast"
+    assert wanted.tools[2] == {"type": "custom", "name": "sql"}
+    assert read(compiler, call("close", "{}"), [flat]) == [ToolCall("close", {}, flat)]
+
+
 def test_a_call_is_required_by_default(compiler: GrammarCompiler) -> None:
     matcher = GrammarMatcher(ToolOutput(TOOLS, "hermes").compile(compiler))
     assert not matcher.accept_string("No tool is needed.")

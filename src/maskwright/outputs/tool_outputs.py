@@ -35,7 +35,7 @@ class ToolCall(NamedTuple):
 
 
 class ToolOutput:
-    """Calls of some tools, in the format of a model family.
+    """Calls of some tools, in the format of a model family; `tools` are these as chat templates take them.
 
     Args:
         tools: What can be called; no two of the same name.
@@ -61,16 +61,17 @@ class ToolOutput:
         instance("tool_format", tool_format, str)
         if not tools:
             raise OptionError("the list of tools is empty", option="output_type", hint="pass at least one tool")
-        self.tools = [tool if isinstance(tool, Mapping) else tool_of(tool) for tool in tools]
+        as_data = [tool if isinstance(tool, Mapping) else tool_of(tool) for tool in tools]
         given = {name: value for name, value in request.items() if value is not None}
         try:
-            self._tag = get_model_structural_tag(tool_format, self.tools, tool_choice, **{**(options or {}), **given})
+            self._tag = get_model_structural_tag(tool_format, as_data, tool_choice, **{**(options or {}), **given})
         except RequestError as error:
             if error.pointer != "/model":
                 raise
             hint = f"pass tool_format=, the name of a family; {error.hint}"
             raise OptionError(error.message, option="tool_format", hint=hint) from error
-        self._given = dict(zip(map(name_of, self.tools), tools, strict=True))
+        self.tools = [_for_templates(tool) for tool in as_data]
+        self._given = dict(zip(map(name_of, as_data), tools, strict=True))
 
     def compile(self, compiler: GrammarCompiler) -> CompiledGrammar:
         """Compile the structure of the calls."""
@@ -103,3 +104,10 @@ class ToolOutput:
             for key, value in json.loads(arguments).items()
         }
         return ToolCall(name, values, tool)
+
+
+def _for_templates(tool: Mapping[str, Any]) -> Mapping[str, Any]:
+    """A function's tool as in Chat Completions, where it is written as for Responses."""
+    if tool.get("type", "function") != "function" or "function" in tool:
+        return tool
+    return {"type": "function", "function": {key: value for key, value in tool.items() if key != "type"}}
