@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -49,3 +51,18 @@ def test_lark_as_a_structure(cli: Cli, tmp_path: Path) -> None:
     code, _, err = cli("generate", "--lark", "start: nothing")
     assert code == 2
     assert "--lark:1:8: in 'start': rule 'nothing' is not defined" in err
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full on this system")
+def test_a_full_disk_is_an_error_without_a_traceback(tmp_path: Path) -> None:
+    pattern = tmp_path / "a.regex"
+    pattern.write_text("a+")
+    with open("/dev/full", "wb") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "maskwright", "convert", "--from", "regex", "--to", "ebnf", str(pattern)],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+    assert done.returncode == 74
+    assert done.stderr == "maskwright: error: the output cannot be written: No space left on device\n"

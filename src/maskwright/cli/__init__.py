@@ -10,22 +10,25 @@ lint, convert and compile.
 Importing this module is light: each command imports what it needs.
 
 Invariants: text goes to stdout, everything else to stderr; a mistake of the user ends with one paragraph and exit
-code 2, Ctrl-C with 130, a closed pipe in silence with 141; no traceback in any of these.
+code 2, a full disk with 74, Ctrl-C with 130, a closed pipe in silence with 141; no traceback in any of these.
 Tested by tests/cli/.
 """
 
 from __future__ import annotations
 
 import contextlib
+import errno
 import io
 import os
 import sys
 import warnings
 from collections.abc import Sequence
 
-from .errors import EXIT_BAD_INPUT, EXIT_CLOSED_PIPE, EXIT_INTERRUPTED, CommandError
+from .errors import EXIT_BAD_INPUT, EXIT_CLOSED_PIPE, EXIT_INTERRUPTED, EXIT_NOT_WRITTEN, CommandError
 
 __all__ = ["main"]
+
+_FULL = (errno.ENOSPC, errno.EFBIG, getattr(errno, "EDQUOT", None))
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -54,6 +57,12 @@ def main(argv: Sequence[str] | None = None) -> int:
     except BrokenPipeError:
         _discard_output()
         return EXIT_CLOSED_PIPE
+    except OSError as error:
+        if error.errno not in _FULL:
+            raise
+        _discard_output()
+        print(f"maskwright: error: the output cannot be written: {error.strerror}", file=sys.stderr)
+        return EXIT_NOT_WRITTEN
 
 
 def _replace_what_cannot_be_encoded() -> None:
@@ -64,10 +73,10 @@ def _replace_what_cannot_be_encoded() -> None:
 
 
 def _discard_output() -> None:
-    """Point the closed stream at nothing, or the interpreter would complain when it flushes at exit."""
+    """Point the stream that takes no more at nothing, or the interpreter would complain when it flushes at exit."""
     for stream in (sys.stdout, sys.stderr):
         with contextlib.suppress(OSError, ValueError):
             try:
                 stream.flush()
-            except BrokenPipeError:
+            except OSError:
                 os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
