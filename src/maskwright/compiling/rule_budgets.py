@@ -11,10 +11,10 @@ from __future__ import annotations
 
 from maskwright import _kernel
 from maskwright.compiling.compiled_grammar import CompiledGrammar
-from maskwright.errors import LimitError, Span, UnsatisfiableError
+from maskwright.errors import LimitError, UnsatisfiableError
 from maskwright.grammar import Grammar
 from maskwright.ir import OP_SPAN, GrammarIR, Rule
-from maskwright.report.sources import Source, rule_places
+from maskwright.report.sources import Source, rule_places, span_of_rule
 from maskwright.tokenizer import TokenizerInfo
 
 _LIMIT_BYTES = 64 << 20  # of what is compiled to find out
@@ -32,13 +32,11 @@ def why_over_budget(grammar: Grammar, source: Source, info: TokenizerInfo) -> Un
             continue
         least, enough = needed
         at_least = "" if least == enough else "at least "
-        line, column = places[rule.name]
-        start = sum(len(text) + 1 for text in source.text.split("\n")[: line - 1]) + column - 1
         return UnsatisfiableError(
             f"max_tokens={budget} is too few for this rule: its shortest text needs {at_least}{least} tokens",
             hint=f"write max_tokens={enough} or more",
             source=source.text,
-            span=Span(start, start + len(rule.name)),
+            span=span_of_rule(source.text, rule.name, places[rule.name]),
             rule=rule.name,
         )
     return None

@@ -12,32 +12,24 @@ Tested by tests/report/test_lint.py.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
 from maskwright.grammar import Grammar
 from maskwright.ir import (
     OP_ALT,
-    OP_AND,
     OP_CALL,
     OP_CAPTURE,
-    OP_DISTINCT,
-    OP_EMPTY,
-    OP_GUARD,
-    OP_MULTIPLE,
     OP_NEVER,
-    OP_NOT,
     OP_REF,
-    OP_REMEMBER,
     OP_REPEAT,
     OP_SCOPE,
     OP_SEQ,
     OP_SPAN,
-    Expr,
     GrammarIR,
     operands,
     postorder,
 )
+from maskwright.ir.rule_facts import is_nullable, is_productive, least
 from maskwright.report.lint_hints import hints
 from maskwright.report.sources import rule_places
 from maskwright.report.unproductive import of_nothing
@@ -143,49 +135,19 @@ class _Facts:
         self.nodes = [postorder(rule.body) for rule in ir.rules]
         self.sizes = [len(nodes) for nodes in self.nodes]
         self.calls = [list(dict.fromkeys(n[1] for n in nodes if n[0] in (OP_REF, OP_CALL))) for nodes in self.nodes]
-        self.complementing = {i for i, nodes in enumerate(self.nodes) if any(n[0] == OP_NOT for n in nodes)}
         supplied = {index for index, _ in ir.token_sets}
-        self.productive = self._least(_is_productive, supplied)
-        self.nullable = self._least(_is_nullable, set())
+        self.productive = least(self.nodes, is_productive, supplied)
+        self.nullable = least(self.nodes, is_nullable, ())
         self.empty: dict[int, bool] = {}  # which expressions may be: rules share many
         links = [self._links(index) for index in range(len(ir.rules))]
         self.cyclic = _on_cycles(links)
-
-    def _least(self, holds: Callable[[Expr, list[bool], list[bool]], bool], known: Iterable[int]) -> list[bool]:
-        """The least fixpoint of a property of rules, by looking again at the callers of each rule that gains it."""
-        found = [False] * len(self.nodes)
-        callers: list[list[int]] = [[] for _ in self.nodes]
-        for caller, called in enumerate(self.calls):
-            for index in called:
-                callers[index].append(caller)
-        for index in known:
-            found[index] = True
-        pending = list(range(len(self.nodes)))
-        waiting = set(pending)
-        holding: set[int] = set()  # expressions, by identity: what holds goes on to hold, but for complements
-        while pending:
-            index = pending.pop()
-            waiting.discard(index)
-            values: dict[int, bool] = {}
-            for node in self.nodes[index]:
-                key = id(node)
-                values[key] = key in holding or holds(node, [values[id(part)] for part in operands(node)], found)
-            if index not in self.complementing:
-                holding.update(key for key, value in values.items() if value)
-            if found[index] or not values[id(self.nodes[index][-1])]:
-                continue
-            found[index] = True
-            fresh = [caller for caller in callers[index] if not found[caller] and caller not in waiting]
-            waiting.update(fresh)
-            pending.extend(fresh)
-        return found
 
     def _links(self, index: int) -> list[int]:
         """The rules that this one may become with nothing around them."""
         empty = self.empty
         for node in self.nodes[index]:
             if id(node) not in empty:
-                empty[id(node)] = _is_nullable(node, [empty[id(part)] for part in operands(node)], self.nullable)
+                empty[id(node)] = is_nullable(node, [empty[id(part)] for part in operands(node)], self.nullable)
         links: dict[int, None] = {}
         pending, seen = [self.nodes[index][-1]], set()
         while pending:
@@ -204,34 +166,6 @@ class _Facts:
             ):
                 pending += operands(node)
         return list(links)
-
-
-def _is_productive(node: Expr, parts: list[bool], found: list[bool]) -> bool:
-    combined = _combined(node, parts, found)
-    return node[0] != OP_NEVER if combined is None else combined
-
-
-def _is_nullable(node: Expr, parts: list[bool], found: list[bool]) -> bool:
-    combined = _combined(node, parts, found)
-    if combined is None:
-        return not parts[0] if node[0] == OP_NOT else bool(node[0] == OP_EMPTY)
-    return combined
-
-
-def _combined(node: Expr, parts: list[bool], found: list[bool]) -> bool | None:
-    """What follows from the parts and the rules named, conditions taken to hold; None for what has neither."""
-    op: int = node[0]
-    if op in (OP_REF, OP_CALL):
-        return found[int(node[1])]
-    if op in (OP_SEQ, OP_AND):
-        return all(parts)
-    if op == OP_ALT:
-        return any(parts)
-    if op in (OP_GUARD, OP_CAPTURE, OP_SPAN, OP_SCOPE, OP_REMEMBER, OP_MULTIPLE):
-        return parts[0]
-    if op == OP_DISTINCT:  # an element, or a value with what follows it
-        return parts[0] or any(parts[i] and parts[i + 1] for i in range(2, len(parts), 2))
-    return parts[0] or bool(node[2] == 0) if op == OP_REPEAT else None
 
 
 def _reachable(calls: list[list[int]], root: int) -> dict[int, None]:

@@ -13,6 +13,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from maskwright.errors import Span
+
 
 @dataclass(frozen=True)
 class Source:
@@ -43,3 +45,10 @@ def rule_places(source: Source) -> dict[str, tuple[int, int]]:
         line, counted = line + text.count("\n", counted, start), start
         places.setdefault(head[1], (line, start - text.rfind("\n", 0, start)))
     return places
+
+
+def span_of_rule(text: str, rule: str, place: tuple[int, int]) -> Span:
+    """Where a rule's name stands in a text, given its line and column, from 1."""
+    line, column = place
+    start = sum(map(len, text.split("\n")[: line - 1])) + line - 1 + column - 1
+    return Span(start, start + len(rule))

@@ -12,10 +12,10 @@ Tested by tests/report/test_unproductive.py.
 
 from __future__ import annotations
 
-from maskwright.errors import MaskwrightError, Span, UnsatisfiableError
+from maskwright.errors import MaskwrightError, UnsatisfiableError
 from maskwright.ir import OP_AND, OP_NEVER, GrammarIR, postorder, references
 from maskwright.ir.emptiness import admits_nothing
-from maskwright.report.sources import Source, rule_places
+from maskwright.report.sources import Source, rule_places, span_of_rule
 
 _MOST_ASKED = 64
 
@@ -38,7 +38,7 @@ def why_nothing(grammar: GrammarIR, source: Source) -> UnsatisfiableError:
         message += f": each alternative needs {loop!r} again, so it never ends"
         hint = f"give {rule!r} an alternative that does not need {loop!r}"
     return UnsatisfiableError(
-        message, hint=hint, source=source.text, span=_span(source.text, rule, places[rule]), rule=rule
+        message, hint=hint, source=source.text, span=span_of_rule(source.text, rule, places[rule]), rule=rule
     )
 
 
@@ -73,9 +73,3 @@ def of_nothing(name: str, is_defined: bool) -> str:
     if not is_defined:
         return f"define {name!r}, or supply a grammar of that name"
     return "change its regular expressions; an assertion such as (?=b) sees its own one alone: /a(?=b)b/"
-
-
-def _span(text: str, rule: str, place: tuple[int, int]) -> Span:
-    line, column = place
-    start = sum(map(len, text.split("\n")[: line - 1])) + line - 1 + column - 1
-    return Span(start, start + len(rule))

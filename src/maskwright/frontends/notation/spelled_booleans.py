@@ -92,12 +92,15 @@ class _Automata:
         order = self._explored(start)
         alive = self._alive(order)
         fresh = [state for state in order if state in alive and state not in self._written]
-        for i, state in enumerate(fresh, len(self.rules)):
-            at = self._states[state]
-            self._written[state] = ref(i) if at.ways else EMPTY
-            self.rules.append(Rule(name, never()))
-        for i, state in enumerate(fresh, len(self.rules) - len(fresh)):
-            self.rules[i] = Rule(name, alt(*[self._way(*way) for way in self._states[state].ways if way[1] in alive]))
+        for state in fresh:
+            self._written[state] = EMPTY
+            if self._states[state].ways:
+                self._written[state] = ref(len(self.rules))
+                self.rules.append(Rule(name, never()))  # until all have a number
+        for state in fresh:
+            if self._written[state] != EMPTY:
+                ways = [self._way(*way) for way in self._states[state].ways if way[1] in alive]
+                self.rules[self._written[state][1]] = Rule(name, alt(*ways))
         return self._with_end(start) if start in alive else never()
 
     def _way(self, characters: CodePointSet, after: Expr) -> Expr:
