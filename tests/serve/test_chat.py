@@ -127,6 +127,20 @@ def test_a_call(http: httpx.Client, choice: Any) -> None:
     jsonschema.validate(json.loads(call["function"]["arguments"]), CITY)
 
 
+@pytest.mark.parametrize("path", ["/v1/chat/completions", "/v1/responses"])
+def test_calls_follow_their_schemas_without_strict(http: httpx.Client, path: str) -> None:
+    """Some clients send `"strict": false` with every tool."""
+    options = {"tool_choice": "required", "parallel_tool_calls": False}
+    if path == "/v1/responses":
+        asked = {"input": "Hi", "tools": [{"type": "function", **WEATHER["function"], "strict": False}]}
+        (*_, call) = http.post(path, json={**asked, **options}).json()["output"]
+        jsonschema.validate(json.loads(call["arguments"]), CITY)
+        return
+    tool = {**WEATHER, "function": {**WEATHER["function"], "strict": False}}
+    (made,) = post(http, tools=[tool], **options)["choices"]
+    jsonschema.validate(json.loads(made["message"]["tool_calls"][0]["function"]["arguments"]), CITY)
+
+
 def test_a_call_without_arguments(http: httpx.Client) -> None:
     strict = {"type": "function", "function": {"name": "get_time"}}
     (made,) = post(http, tools=[strict], tool_choice="required", parallel_tool_calls=False)["choices"]

@@ -73,6 +73,17 @@ def test_usage_comes_last(http: httpx.Client) -> None:
     assert all("usage" not in chunk for chunk in stream(http, regex="a{3}"))
 
 
+def test_usage_in_each_chunk(http: httpx.Client) -> None:
+    options = {"include_usage": True, "continuous_usage_stats": True}
+    chunks = stream(http, max_completion_tokens=9, stream_options=options)
+    counts = [chunk["usage"]["completion_tokens"] for chunk in chunks]
+    assert counts[0] == 0
+    assert counts == sorted(counts)
+    assert counts[-1] == 9
+    without = stream(http, regex="a{3}", stream_options={"continuous_usage_stats": True})
+    assert all("usage" not in chunk for chunk in without)
+
+
 def test_pieces_say_what_was_forced(http: httpx.Client) -> None:
     options = {"include_pieces": True}
     found = joined(stream(http, response_format=schema_format(CITY), stream_options=options))

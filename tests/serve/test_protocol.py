@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import httpx
@@ -39,6 +40,14 @@ OTHERS: list[dict[str, Any]] = [
 ]
 BODIES: list[dict[str, Any]] = [{"messages": MESSAGES}, {"input": "Hi"}]
 TYPES = sorted({tool["type"] for tool in OTHERS})
+
+
+IMAGE = {"type": "image_url", "image_url": {"url": "data:image/png;base64,AA"}}
+AT_PARTS = "/messages/0/content"
+
+
+def content(*parts: Any) -> dict[str, Any]:
+    return {"messages": [{"role": "user", "content": list(parts)}]}
 
 
 def chat(**fields: Any) -> ChatRequest:
@@ -89,10 +98,17 @@ def test_fields_without_effect_are_ignored() -> None:
     chat(user="u", metadata={"a": "b"}, store=True, service_tier="auto", prompt_cache_key="x", verbosity="low")
 
 
+@pytest.mark.parametrize("body", [{"messages": MESSAGES}, {"input": "Hi"}, {"prompt": "Hi"}])
+def test_fields_that_are_off_are_ignored(body: dict[str, Any]) -> None:
+    read_request({**body, "best_of": 1, "min_tokens": 0, "ignore_eos": False, "length_penalty": 1.0})
+    if "prompt" not in body:
+        read_request({**body, "background": False} if "input" in body else {**body, "echo": False})
+
+
 @pytest.mark.parametrize(
     ("fields", "param", "part"),
     [
-        ({"temperature": 101}, "/temperature", "must be <= 100"),
+        ({"temperature": 101}, "/temperature", "temperature: must be <= 100"),
         ({"temperature": "hot"}, "/temperature", "expected a number, found a string"),
         ({"top_p": 0}, "/top_p", "must be > 0"),
         ({"n": 0}, "/n", "must be >= 1"),
@@ -117,14 +133,21 @@ def test_fields_without_effect_are_ignored() -> None:
         ({"messages": [{"role": "assistant"}]}, "/messages/0", "needs content, or tool_calls"),
         ({"messages": "Hi"}, "/messages", "expected an array, found a string"),
         ({"messages": [{"role": "user", "content": 3}]}, "/messages/0/content", "found a number"),
-        ({"messages": [{"role": "bot", "content": "x"}]}, "/messages/0/role", "'system'"),
+        ({"messages": [{"role": "bot", "content": "x"}]}, "/messages/0/role", "'assistant' or 'tool', found 'bot'"),
+        ({"messages": [{"role": 5, "content": "x"}]}, "/messages/0/role", "'assistant' or 'tool', found a number"),
         ({"messages": [{"content": "x"}]}, "/messages/0/role", "required"),
-        (
-            {"messages": [{"role": "user", "content": [{"type": "image_url", "image_url": {"url": "x"}}]}]},
-            "/messages/0/content",
-            "reads text only",
-        ),
+        (content({"type": "text", "text": "a"}, IMAGE), AT_PARTS + "/1", "text only, found a part of type 'image_url'"),
+        (content({"text": "a"}), AT_PARTS + "/0", "this server reads text only, found a part without a type"),
+        (content("a"), AT_PARTS + "/0", 'expected a part, {"type": "text", "text": …}, found a string'),
+        (content({"type": "text", "text": 5}), AT_PARTS + "/0/text", "expected a string, found a number"),
         ({"stream_options": {"include_usage": "yes"}}, "/stream_options/include_usage", "true or false"),
+        ({"stream_options": {"include_usag": True}}, "/stream_options/include_usag", "did you mean 'include_usage'?"),
+        ({"stream_options": {"xyzzy": True}}, "/stream_options/xyzzy", "unknown field 'xyzzy'. Hint: the fields are: "),
+        ({"ignore_eos": True}, "/ignore_eos", "leave it out"),
+        ({"use_beam_search": True}, "/use_beam_search", "this server samples"),
+        ({"extra_body": {"regex": "a"}}, "/extra_body", "move what is in it to the top of the request"),
+        ({"thinking": {"type": "enabled"}}, "/thinking", "use reasoning_effort"),
+        ({"best_of": True}, "/best_of", "use n"),
         ({"temprature": 0}, "/temprature", "did you mean 'temperature'?"),
         ({"response_formt": {}}, "/response_formt", "did you mean 'response_format'?"),
         ({"xyzzy": 1}, "/xyzzy", "the fields are: "),
@@ -144,6 +167,7 @@ def test_refused_chats(fields: dict[str, Any], param: str, part: str) -> None:
     assert error.param == param
     assert part in error.message
     assert "a number with" not in error.message
+    assert not re.search(r"\d\.0", error.message)
 
 
 @pytest.mark.parametrize(
@@ -162,6 +186,9 @@ def test_refused_chats(fields: dict[str, Any], param: str, part: str) -> None:
         ({"structured_outputs": {}}, "/structured_outputs", "use text.format"),
         ({"guided_json": {}}, "/guided_json", "use text.format"),
         ({"best_of": 2}, "/best_of", "leave it out, or use /v1/chat/completions"),
+        ({"background": True}, "/background", "send the request and wait"),
+        ({"reasoning": {"effrt": "low"}}, "/reasoning/effrt", "unknown field 'effrt'. Hint: did you mean 'effort'?"),
+        ({"reasoning": {"effort": "lo"}}, "/reasoning/effort", "or 'max', found 'lo'"),
     ],
 )
 def test_refused_responses(fields: dict[str, Any], param: str, part: str) -> None:
@@ -169,6 +196,63 @@ def test_refused_responses(fields: dict[str, Any], param: str, part: str) -> Non
         read_request({"input": "Hi", **fields})
     assert (caught.value.status, caught.value.param) == (400, param)
     assert part in caught.value.message
+
+
+CALL = {"type": "function_call", "call_id": "c", "name": "f", "arguments": "{}"}
+RESULT = {"type": "function_call_output", "call_id": "c", "output": "5"}
+
+
+@pytest.mark.parametrize(
+    ("item", "place", "part"),
+    [
+        ("a", "", "expected an item, an object, found a string"),
+        ({"type": "web_search_call"}, "/type", "or 'reasoning', found 'web_search_call'"),
+        ({"type": "message", "role": "user"}, "", "a message of role 'user' needs content"),
+    ],
+)
+def test_items_are_wrong_where_they_stand(item: Any, place: str, part: str) -> None:
+    check_items([item], "/input/0" + place, part)
+    reasoning = {"type": "reasoning", "summary": []}  # is left out of the messages
+    check_items([{"role": "user", "content": "Hi"}, reasoning, item], "/input/2" + place, part)
+
+
+@pytest.mark.parametrize(
+    ("item", "place", "part"),
+    [
+        ({"type": "item_reference", "id": "x"}, "/type", "this server keeps no responses"),
+        ({"type": ["message"]}, "/type", "found an array"),
+        ({"type": "message", "role": "bot", "content": "x"}, "/role", "found 'bot'"),
+        ({"role": "user", "content": [{"type": "input_image"}]}, "/content/0", "found a part of type 'input_image'"),
+        ({**CALL, "name": None}, "/name", "expected a string, found null"),
+        ({**CALL, "call_id": 5}, "/call_id", "expected a string, found a number"),
+        ({**RESULT, "call_id": 5}, "/call_id", "expected a string, found a number"),
+        ({**RESULT, "output": [{"type": "input_file"}]}, "/output/0", "found a part of type 'input_file'"),
+        ({**RESULT, "output": 5}, "/output", "expected a string or an array of parts, found a number"),
+    ],
+)
+def test_mistakes_in_items_have_the_names_of_items(item: Any, place: str, part: str) -> None:
+    check_items([item], "/input/0" + place, part)
+
+
+def check_items(items: list[Any], param: str, part: str) -> None:
+    with pytest.raises(ApiError) as caught:
+        read_request({"input": items})
+    assert (caught.value.status, caught.value.param) == (400, param)
+    assert part in caught.value.message
+
+
+def test_items_become_messages() -> None:
+    asked = read_request({"input": [{"role": "user", "content": "Hi"}, CALL, RESULT]})
+    assert isinstance(asked, ResponsesRequest)
+    assert [message.role for message in asked.input] == ["user", "assistant", "tool"]
+    assert asked.input[1].tool_calls is not None
+    assert asked.input[1].tool_calls[0].function.arguments == {}
+    assert (asked.input[2].tool_call_id, asked.input[2].content) == ("c", "5")
+
+
+@pytest.mark.parametrize("reasoning", [{"effort": "low", "summary": "auto"}, {"effort": None}])
+def test_reasoning_of_responses(reasoning: dict[str, Any]) -> None:
+    read_request({"input": "Hi", "reasoning": reasoning})
 
 
 def test_responses_without_logprobs() -> None:
@@ -190,11 +274,21 @@ def test_prompts(prompt: Any, prompts: Any) -> None:
     assert read_body(CompletionRequest, {"prompt": prompt}).prompt == prompts
 
 
-@pytest.mark.parametrize("prompt", [[], [[]], [1, "a"], {"a": 1}, 3, [True]])
-def test_prompts_that_are_none(prompt: Any) -> None:
+@pytest.mark.parametrize(
+    ("prompt", "found"),
+    [
+        ([], "an empty array"),
+        ([[]], "an array with other items"),
+        ([1, "a"], "an array with other items"),
+        ({"a": 1}, "an object"),
+        (3, "a number"),
+        ([True], "an array with other items"),
+    ],
+)
+def test_prompts_that_are_none(prompt: Any, found: str) -> None:
     error = refusal(CompletionRequest, prompt=prompt)
-    assert error.param is not None
-    assert error.param.startswith("/prompt")
+    assert error.param == "/prompt"
+    assert error.message.endswith(f"or an array of these, found {found}")
 
 
 def test_completions_point_to_chats() -> None:

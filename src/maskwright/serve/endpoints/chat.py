@@ -19,7 +19,7 @@ from anyio.to_thread import run_sync
 
 from maskwright.events import ReasoningDelta, TextDelta
 from maskwright.serve.generation.prompts import chat_prompt, messages_of, reasoning_of, template_options
-from maskwright.serve.generation.runs import Prepared, Run, Step, admitted
+from maskwright.serve.generation.runs import Prepared, Run, Step, admitted, usage_of_chunk
 from maskwright.serve.generation.sampling import engine_requests
 from maskwright.serve.http.exchange import Exchange
 from maskwright.serve.limits.budgets import check_outputs
@@ -96,15 +96,15 @@ class _Reply:
         """Reply piece by piece."""
         await exchange.open_stream()
         for i in range(len(self._readers)):
-            await self._send(exchange, i, {"role": "assistant", "content": ""})
+            await self._send(exchange, run, i, {"role": "assistant", "content": ""})
         async for step in run:
-            await self._send_step(exchange, step)
-        if self._with_usage:
+            await self._send_step(exchange, run, step)
+        if self._asked.stream_options is not None and self._asked.stream_options.include_usage:
             await exchange.event({**self._head, "object": _CHUNK, "choices": [], "usage": run.usage})
         await exchange.event("[DONE]")
         await exchange.close_stream()
 
-    async def _send_step(self, exchange: Exchange, step: Step) -> None:
+    async def _send_step(self, exchange: Exchange, run: Run, step: Step) -> None:
         new = self._feed(step)
         extra: dict[str, Any] = {}
         if step.logprobs:
@@ -112,20 +112,15 @@ class _Reply:
         if step.pieces:
             extra["pieces"] = [piece._asdict() for piece in step.pieces]
         if new or extra:
-            await self._send(exchange, step.index, _delta(new), **extra)
+            await self._send(exchange, run, step.index, _delta(new), **extra)
         if step.finish_reason is not None:
             reason = _reason(step.finish_reason, self._readers[step.index])
-            await self._send(exchange, step.index, {}, finish_reason=reason)
+            await self._send(exchange, run, step.index, {}, finish_reason=reason)
 
-    async def _send(self, exchange: Exchange, index: int, delta: dict[str, Any], **extra: Any) -> None:
+    async def _send(self, exchange: Exchange, run: Run, index: int, delta: dict[str, Any], **extra: Any) -> None:
         choice = {"index": index, "delta": delta, "logprobs": None, "finish_reason": None, **extra}
-        usage = {"usage": None} if self._with_usage else {}
+        usage = usage_of_chunk(self._asked.stream_options, run)
         await exchange.event({**self._head, "object": _CHUNK, "choices": [choice], **usage})
-
-    @property
-    def _with_usage(self) -> bool:
-        options = self._asked.stream_options
-        return options is not None and options.include_usage
 
     def _feed(self, step: Step) -> list[Part]:
         return self._readers[step.index].feed(step.data, step.events, is_last=step.finish_reason is not None)

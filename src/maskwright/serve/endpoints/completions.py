@@ -15,7 +15,7 @@ from anyio.to_thread import run_sync
 
 from maskwright.engine import Engine
 from maskwright.serve.errors import invalid
-from maskwright.serve.generation.runs import Prepared, Run, Step, admitted
+from maskwright.serve.generation.runs import Prepared, Run, Step, admitted, usage_of_chunk
 from maskwright.serve.generation.sampling import engine_requests
 from maskwright.serve.http.exchange import Exchange
 from maskwright.serve.limits.budgets import check_outputs
@@ -116,7 +116,7 @@ class _Reply:
         await exchange.open_stream()
         for i, text in enumerate(self._echoed):
             if text:
-                await self._send(exchange, self._choice(i, text))
+                await self._send(exchange, run, self._choice(i, text))
         async for step in run:
             extra: dict[str, Any] = {}
             if step.pieces:
@@ -124,8 +124,8 @@ class _Reply:
             text, logprobs = self._feed(step), self._of(step.logprobs, step.index)
             if text or extra or logprobs or step.finish_reason:
                 reason = step.finish_reason
-                await self._send(exchange, self._choice(step.index, text, logprobs, reason, **extra))
-        if self._with_usage:
+                await self._send(exchange, run, self._choice(step.index, text, logprobs, reason, **extra))
+        if self._asked.stream_options is not None and self._asked.stream_options.include_usage:
             await exchange.event({**self._head, "choices": [], "usage": run.usage})
         await exchange.event("[DONE]")
         await exchange.close_stream()
@@ -143,11 +143,6 @@ class _Reply:
     def _choice(index: int, text: str, logprobs: Any = None, finish_reason: Any = None, **extra: Any) -> dict[str, Any]:
         return {"index": index, "text": text, "logprobs": logprobs, "finish_reason": finish_reason, **extra}
 
-    async def _send(self, exchange: Exchange, choice: dict[str, Any]) -> None:
-        usage = {"usage": None} if self._with_usage else {}
+    async def _send(self, exchange: Exchange, run: Run, choice: dict[str, Any]) -> None:
+        usage = usage_of_chunk(self._asked.stream_options, run)
         await exchange.event({**self._head, "choices": [choice], **usage})
-
-    @property
-    def _with_usage(self) -> bool:
-        options = self._asked.stream_options
-        return options is not None and options.include_usage

@@ -34,6 +34,7 @@ from maskwright.serve.observability import tracing
 from maskwright.serve.replies.pieces import Piece, PiecesReader
 
 if TYPE_CHECKING:
+    from maskwright.serve.protocol.sampling import StreamOptions
     from maskwright.serve.server import Server
     from maskwright.serve.structure.structures import Structure
 
@@ -49,6 +50,13 @@ class Step:
     logprobs: list[TokenLogprobs] = field(default_factory=list)
     pieces: list[Piece] = field(default_factory=list)
     finish_reason: str | None = None
+
+
+def usage_of_chunk(options: StreamOptions | None, run: Run) -> dict[str, Any]:
+    """Return the field `usage` of an event of a stream before the last, if it has one."""
+    if options is None or not options.include_usage:
+        return {}
+    return {"usage": run.usage if options.continuous_usage_stats else None}
 
 
 @asynccontextmanager

@@ -13,7 +13,7 @@ from pydantic import BeforeValidator, Field, model_validator
 from pydantic_core import PydanticCustomError
 
 from maskwright.serve.errors import invalid
-from maskwright.serve.protocol.fields import Part, expected, read_body
+from maskwright.serve.protocol.fields import Part, expected, misplaced, read_body, shown_of, type_of
 from maskwright.serve.protocol.sampling import IGNORED, MAX_LOGPROBS, REFUSED, PenaltiesAndStops
 from maskwright.serve.protocol.structure import Structured, Tools
 from maskwright.serve.protocol.tools import check_tools
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
 Effort = Literal["none", "minimal", "low", "medium", "high", "xhigh", "max"]
+_THINKING: Final = 'use reasoning_effort, or chat_template_kwargs: {"enable_thinking": …}'
 _TEXT_PARTS: Final = ("text", "input_text", "output_text", "refusal")
 
 
@@ -31,16 +32,20 @@ def content_text(value: Any) -> str | None:
         return value
     if not isinstance(value, list):
         raise expected("a string or an array of parts", value)
-    return "".join(map(_text, value))
+    return "".join([_text(part, i) for i, part in enumerate(value)])
 
 
-def _text(part: Any) -> str:
-    kind = part.get("type") if isinstance(part, dict) else None
+def _text(part: Any, index: int) -> str:
+    if not isinstance(part, dict):
+        raise misplaced(f'expected a part, {{"type": "text", "text": …}}, found {type_of(part)}', index)
+    kind = part.get("type")
     if kind not in _TEXT_PARTS:
-        raise expected("a part of type 'text' (this server reads text only)", part)
-    text = part.get("refusal" if kind == "refusal" else "text")
+        found = "a part without a type" if kind is None else f"a part of type {shown_of(kind)}"
+        raise misplaced(f"this server reads text only, found {found}", index)
+    name = "refusal" if kind == "refusal" else "text"
+    text = part.get(name)
     if not isinstance(text, str):
-        raise expected("a part with a text", part)
+        raise misplaced(f"expected a string, found {type_of(text)}", index, name)
     return text
 
 
@@ -99,6 +104,13 @@ class ChatRequest(PenaltiesAndStops, Structured, Tools):
         "prompt": "use messages, or /v1/completions",
         "input": "use messages, or /v1/responses",
         "text": "use response_format",
+        "format": "use response_format",
+        "reasoning": "use reasoning_effort",
+        "thinking": _THINKING,
+        "enable_thinking": _THINKING,
+        "echo": "leave it out, or use /v1/completions",
+        "add_generation_prompt": "leave it out, or use /v1/completions, where the prompt is all yours",
+        "continue_final_message": "use /v1/completions, with the beginning of the answer at the end of the prompt",
     }
 
     messages: list[Message] = Field(min_length=1)

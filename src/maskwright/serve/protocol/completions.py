@@ -10,7 +10,7 @@ from typing import Annotated, Any, ClassVar
 
 from pydantic import BeforeValidator, Field
 
-from maskwright.serve.protocol.fields import expected
+from maskwright.serve.protocol.fields import expected, misplaced
 from maskwright.serve.protocol.sampling import IGNORED, MAX_LOGPROBS, REFUSED, PenaltiesAndStops
 from maskwright.serve.protocol.structure import Structured
 
@@ -24,7 +24,10 @@ def _prompts(value: Any) -> Any:
         return [value]
     if isinstance(value, list) and value and all(isinstance(each, str) or _is_ids(each) for each in value):
         return value
-    raise expected("a string, an array of token ids, or an array of these", value)
+    what = "a string, an array of token ids, or an array of these"
+    if isinstance(value, list):
+        raise misplaced(f"expected {what}, found an {'array with other items' if value else 'empty array'}")
+    raise expected(what, value)
 
 
 class CompletionRequest(PenaltiesAndStops, Structured):

@@ -7,13 +7,14 @@ Tested by tests/serve/test_responses.py.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from typing import Annotated, Any, ClassVar, Final
 
-from pydantic import BeforeValidator, Field
+from pydantic import BeforeValidator, Field, ValidationError
 
 from maskwright.serve.errors import ApiError, invalid
-from maskwright.serve.protocol.chat import Effort, Message, called_arguments, content_text
-from maskwright.serve.protocol.fields import Part, expected, read_body
+from maskwright.serve.protocol.chat import Effort, Message
+from maskwright.serve.protocol.fields import Options, expected, misplaced, mistake, read_body, shown_of, type_of
 from maskwright.serve.protocol.sampling import IGNORED, REFUSED, Sampling
 from maskwright.serve.protocol.structure import OF_ENGINES, Tools
 from maskwright.serve.protocol.tools import check_tools
@@ -34,31 +35,65 @@ def _messages(value: Any) -> Any:
         return [{"role": "user", "content": value}]
     if not isinstance(value, list):
         raise expected("a string or an array of items", value)
-    return [message for item in value for message in _message(item)]
+    return [_message(item, i) for i, item in enumerate(value) if not _is_reasoning(item)]
 
 
-def _message(item: Any) -> list[dict[str, Any]]:
+def _is_reasoning(item: Any) -> bool:
+    """Whether an item is left out, as chat templates leave out the reasoning of earlier turns."""
+    return isinstance(item, dict) and item.get("type") == "reasoning"
+
+
+def _message(item: Any, index: int) -> Message:
+    """An item as a message; what is wrong with it is said where it stands in the request."""
     if not isinstance(item, dict):
-        raise expected("an item (an object)", item)
+        raise misplaced(f"expected an item, an object, found {type_of(item)}", index)
     kind = item.get("type", "message")
-    if kind == "message":
-        return [{"role": item.get("role"), "content": content_text(item.get("content"))}]
+    read = _READ.get(kind) if isinstance(kind, str) else None
+    if read is None:
+        if kind == "item_reference":
+            raise misplaced(f"an item_reference is not supported: {_STATELESS}", index, "type")
+        known = ", ".join(map(repr, _READ))
+        raise misplaced(f"expected an item of type {known} or 'reasoning', found {shown_of(kind)}", index, "type")
+    try:
+        return Message.model_validate(read(item))
+    except ValidationError as error:
+        message, path = mistake(error)
+        raise misplaced(message, index, *_in_item(kind, path)) from None
+
+
+def _in_item(kind: str, path: tuple[str | int, ...]) -> tuple[str | int, ...]:
+    """Where a mistake stands in an item, by where it stands in the message that the item becomes."""
     if kind == "function_call":
-        function = {"name": item.get("name"), "arguments": called_arguments(item.get("arguments"))}
-        call = {"id": item.get("call_id"), "type": "function", "function": function}
-        return [{"role": "assistant", "tool_calls": [call]}]
-    if kind == "function_call_output":
-        output = item.get("output")
-        return [{"role": "tool", "tool_call_id": item.get("call_id"), "content": content_text(output)}]
-    if kind == "reasoning":
-        return []  # as chat templates leave out the reasoning of earlier turns
-    raise expected("an item of type message, function_call, function_call_output or reasoning", item)
+        return tuple("call_id" if step == "id" else step for step in path[2:] if step != "function")
+    if kind == "function_call_output" and path:
+        return {"tool_call_id": "call_id", "content": "output"}.get(str(path[0]), path[0]), *path[1:]
+    return path
 
 
-class ReasoningOptions(Part):
-    """How much the model is to reason."""
+def _called(item: Mapping[str, Any]) -> dict[str, Any]:
+    function = {"name": item.get("name"), "arguments": item.get("arguments")}
+    return {"role": "assistant", "tool_calls": [{"id": item.get("call_id"), "function": function}]}
+
+
+_READ: Final[Mapping[str, Callable[[Mapping[str, Any]], dict[str, Any]]]] = {
+    "message": lambda item: {"role": item.get("role"), "content": item.get("content")},
+    "function_call": _called,
+    "function_call_output": lambda item: {
+        "role": "tool",
+        "tool_call_id": item.get("call_id"),
+        "content": item.get("output"),
+    },
+}
+
+
+class ReasoningOptions(Options):
+    """How much the model is to reason, and how its reasoning is shown: a summary is not made here."""
 
     effort: Effort | None = None
+    summary: Any = None
+    generate_summary: Any = None
+    context: Any = None
+    mode: Any = None
 
 
 class ResponsesRequest(Sampling, Tools):
@@ -70,6 +105,7 @@ class ResponsesRequest(Sampling, Tools):
         "previous_response_id": _STATELESS,
         "conversation": _STATELESS,
         "background": "send the request and wait",
+        "context_management": "send what the model is to see, and no more",
         "prompt": "write the prompt as input",
         "max_tokens": "use max_output_tokens",
         "max_completion_tokens": "use max_output_tokens",

@@ -10,12 +10,13 @@ from typing import Annotated, Any, ClassVar, Final
 
 from pydantic import BeforeValidator, Field
 
-from maskwright.serve.protocol.fields import Body, Part, Texts, expected
+from maskwright.serve.protocol.fields import Body, Options, Texts, expected
 
 MAX_LOGPROBS: Final = 20
 MAX_STOPS: Final = 16
 _MAX_SEED: Final = (1 << 63) - 1
 
+_SAMPLES: Final = "leave it out: this server samples, without a beam search"
 _NO_LEAST: Final = "leave it out; a structure can require more, as with minLength or minItems"
 IGNORED: Final = frozenset(
     (
@@ -38,6 +39,17 @@ REFUSED: Final = {
     "add_special_tokens": "leave it out: they are those that the model wants",
     "chat_template": "leave it out: it is the model's own",
     "top_a": "use top_p or min_p",
+    "ignore_eos": _NO_LEAST,
+    "use_beam_search": _SAMPLES,
+    "length_penalty": _SAMPLES,
+    "early_stopping": _SAMPLES,
+    "bad_words": "use logit_bias, or a structure without them",
+    "allowed_token_ids": "use logit_bias, or a structure such as a regex",
+    "prompt_logprobs": "leave it out: log-probabilities are those of outputs",
+    "truncate_prompt_tokens": "shorten the prompt",
+    "moderation": "leave it out: this server does not moderate",
+    "extra_body": "move what is in it to the top of the request: extra_body is an argument of the openai client",
+    "grammar": 'use structured_outputs: {"grammar": …}',
     "functions": "use tools",
     "function_call": "use tool_choice",
 }
@@ -51,15 +63,17 @@ def _biases(value: Any) -> Any:
     return {int(name): bias for name, bias in value.items()}
 
 
-class StreamOptions(Part):
+class StreamOptions(Options):
     """What a stream brings besides the output.
 
     Attributes:
         include_usage: a last event with the numbers of tokens.
+        continuous_usage_stats: with that, the numbers so far in each event, as in vLLM.
         include_pieces: the text of each token as `pieces` of the choice, and whether the structure forced it.
     """
 
     include_usage: bool = False
+    continuous_usage_stats: bool = False
     include_pieces: bool = False
     include_obfuscation: bool = False
 

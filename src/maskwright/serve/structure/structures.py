@@ -27,6 +27,7 @@ from maskwright.inputs.request_fields import READ, READ_OF_RESPONSES
 from maskwright.serve.errors import ApiError, api_error, invalid
 from maskwright.serve.protocol.requests import Endpoint
 from maskwright.serve.protocol.structure import OF_ENGINES
+from maskwright.serve.protocol.tools import held_to_schemas
 from maskwright.serve.settings import Settings
 from maskwright.serve.structure.answers import answer_format
 from maskwright.structural_tag import default_reasoning, get_model_structural_tag
@@ -84,6 +85,8 @@ class Structures:
             ApiError: A field is malformed, contradicts another one, or cannot be enforced.
         """
         asked = {name: value for name, value in fields.items() if not _is_missing(name, value)}
+        if "tools" in asked:
+            asked["tools"] = held_to_schemas(asked["tools"])
         has_parts = self._has_parts(asked, endpoint, reasoning)
         if not asked and not has_parts:
             return Structure(None)
