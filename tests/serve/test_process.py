@@ -6,6 +6,7 @@ import json
 import os
 import re
 import signal
+import socket
 import subprocess
 import sys
 import threading
@@ -15,7 +16,9 @@ from contextlib import contextmanager
 from functools import partial
 
 import httpx
+import pytest
 
+from maskwright import __version__
 from maskwright.serve.run import KEEP_ALIVE_SECONDS
 from serve.requests_of_tests import chat, sse
 
@@ -30,17 +33,18 @@ def process(*options: str) -> Iterator[tuple[subprocess.Popen[str], str]]:
     made = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=environment, preexec_fn=heed)
     try:
         assert made.stderr is not None
-        found = re.search(r"http://\S+?:\d+", made.stderr.readline())
-        assert found is not None
+        first = json.loads(made.stderr.readline())
+        assert (first["event"], first["model"], first["version"]) == ("serving", "embedded", __version__)
+        url = first["url"].removesuffix("/v1")
         until = time.monotonic() + 20
         while True:
             try:
-                if httpx.get(f"{found[0]}/ready").status_code == 200:
+                if httpx.get(f"{url}/ready").status_code == 200:
                     break
             except httpx.HTTPError:
                 assert time.monotonic() < until
                 time.sleep(0.05)
-        yield made, found[0]
+        yield made, url
     finally:
         made.kill()
         made.communicate()
@@ -77,6 +81,23 @@ def test_sigterm_finishes_what_was_accepted() -> None:
     entries = [json.loads(line) for line in log.splitlines()]
     assert [entry["event"] for entry in entries if entry["event"] != "request"] == ["draining", "stopped"]
     assert sum(entry["event"] == "request" and entry["status"] == 200 for entry in entries) == 8
+
+
+@pytest.mark.skipif(not hasattr(socket, "TCP_USER_TIMEOUT"), reason="the system ends no stalled connections")
+def test_who_reads_nothing_holds_no_slot_for_long() -> None:
+    asked = json.dumps(chat(regex="[a-z]{16000}", max_completion_tokens=16_000, stream=True)).encode()
+    lines = ("POST /v1/chat/completions HTTP/1.1", "Host: localhost", "Content-Type: application/json")
+    head = "\r\n".join([*lines, f"Content-Length: {len(asked)}", "", ""]).encode()
+    with process("--max-running", "1", "--max-stall-seconds", "1") as (_, url), socket.socket() as connection:
+        connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        host, _, port = url.removeprefix("http://").partition(":")
+        connection.connect((host, int(port)))
+        connection.sendall(head + asked)
+        until = time.monotonic() + 20
+        while "maskwright_requests_running 1.0" not in httpx.get(f"{url}/metrics").text:
+            assert time.monotonic() < until
+        answer = httpx.post(f"{url}/v1/chat/completions", json=chat(regex="a"), timeout=30)
+        assert answer.status_code == 200
 
 
 def test_idle_connections_outlive_those_of_clients() -> None:

@@ -158,11 +158,18 @@ def _bound(host: str, port: int) -> socket.socket:
 
 
 def _serve(arguments: argparse.Namespace, engine: Engine, settings: Settings, listener: socket.socket) -> int:
+    from maskwright import __version__
+    from maskwright.serve.observability.logs import log, set_up_logs
     from maskwright.serve.run import serve, url_of
 
     listener.listen()
     url = url_of(arguments.host, listener.getsockname()[1])
-    print(f"serving {settings.served_names[0]} at {url}/v1 (a page to try it: {url}); Ctrl-C ends it", file=sys.stderr)
+    name = settings.served_names[0]
+    set_up_logs(arguments.log_format)
+    if arguments.log_format == "json":
+        log("serving", model=name, url=f"{url}/v1", version=__version__)
+    else:
+        print(f"serving {name} at {url}/v1 (a page to try it: {url}); Ctrl-C ends it", file=sys.stderr)
     serve(engine, settings, listener, arguments.log_format)
     return EXIT_OK
 

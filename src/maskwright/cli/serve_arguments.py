@@ -121,6 +121,7 @@ def _add_limits(group: argparse._ArgumentGroup) -> None:
     seconds = (
         ("--max-queue-seconds", "how long a request may wait for its turn (60)"),
         ("--max-request-seconds", "how long a request may run (600)"),
+        ("--max-stall-seconds", "how long a client may neither send the rest of its request nor read its reply (60)"),
         ("--drain-seconds", "how long running requests may go on after SIGTERM (600)"),
     )
     for name, text in seconds:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from starlette.applications import Starlette
+from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.middleware.cors import CORSMiddleware
@@ -19,6 +20,7 @@ from starlette.responses import FileResponse, JSONResponse, Response
 from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
+from maskwright import __version__
 from maskwright.engine import Engine
 from maskwright.serve.endpoints.chat import chat
 from maskwright.serve.endpoints.completions import complete
@@ -27,7 +29,9 @@ from maskwright.serve.endpoints.responses import respond
 from maskwright.serve.endpoints.tokens import detokenize, tokenize
 from maskwright.serve.errors import ApiError
 from maskwright.serve.http.hosts import HostCheck
+from maskwright.serve.http.paths import hint_for
 from maskwright.serve.observability import metrics
+from maskwright.serve.observability.logs import log
 from maskwright.serve.server import Server
 from maskwright.serve.settings import Settings
 
@@ -44,6 +48,9 @@ _POSTS: dict[str, tuple[str, Handler]] = {
     "/tokenize": ("tokenize", tokenize),
     "/detokenize": ("detokenize", detokenize),
 }
+
+_GETS = ("/v1/models", "/version", "/health", "/ready", "/metrics")
+_MAX_SHOWN = 100
 
 
 def create_app(engine: Engine, settings: Settings | None = None) -> Starlette:
@@ -65,7 +72,7 @@ def create_app(engine: Engine, settings: Settings | None = None) -> Starlette:
         middleware=[
             Middleware(HostCheck, names=server.settings.allowed_hosts),
             Middleware(
-                CORSMiddleware,
+                _Origins,
                 allow_origins=server.settings.allowed_origins,
                 allow_methods=["GET", "POST"],
                 allow_headers=["*"],
@@ -74,8 +81,19 @@ def create_app(engine: Engine, settings: Settings | None = None) -> Starlette:
         ],
         exception_handlers={HTTPException: _http_error, ApiError: _refused},
     )
+    made.router.redirect_slashes = False  # behind a proxy, a redirect would lead past its prefix
     made.state.server = server
     return made
+
+
+class _Origins(CORSMiddleware):
+    """Says in the log which origin was refused: a browser shows its page only that something was."""
+
+    def preflight_response(self, request_headers: Headers) -> Response:
+        made = super().preflight_response(request_headers)
+        if made.status_code != 200:
+            log("origin refused", origin=request_headers["origin"][:_MAX_SHOWN], reason=bytes(made.body).decode())
+        return made
 
 
 def _gets(server: Server) -> list[Route]:
@@ -86,6 +104,9 @@ def _gets(server: Server) -> list[Route]:
 
     async def health(_: Request) -> Response:
         return JSONResponse({"status": "ok"})
+
+    async def version(_: Request) -> Response:
+        return JSONResponse({"version": __version__})
 
     async def ready(_: Request) -> Response:
         if server.gate.is_draining:
@@ -101,10 +122,13 @@ def _gets(server: Server) -> list[Route]:
 
     async def model(request: Request) -> Response:
         server.keys.client(request)
+        if not request.path_params["name"]:
+            raise HTTPException(404)
         return JSONResponse(_model(server, server.check_model(request.path_params["name"])))
 
     return [
         Route("/", page),
+        Route("/version", version),
         Route("/health", health),
         Route("/ready", ready),
         Route("/metrics", read_metrics),
@@ -124,18 +148,22 @@ def _model(server: Server, name: str) -> dict[str, Any]:
     }
 
 
-async def _refused(_: Request, error: Exception) -> Response:
+async def _refused(request: Request, error: Exception) -> Response:
+    """Answer where no exchange does, and log it."""
     assert isinstance(error, ApiError)
+    path = request.url.path[:_MAX_SHOWN]
+    log("refused", status=error.status, method=request.method, path=path, error=error.code)
     return JSONResponse(error.body, error.status, error.headers)
 
 
 async def _http_error(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
-    known = ", ".join(_POSTS)
-    messages: dict[int, tuple[str, str | None]] = {
-        404: (f"there is nothing at {request.url.path[:100]}", f"the endpoints are {known}"),
-        405: (f"{request.method} is not allowed here", f"use {'POST' if request.method == 'GET' else 'GET'}"),
-    }
-    message, hint = messages.get(error.status_code, (str(error.detail), None))
-    made = ApiError(error.status_code, message, code="no_such_endpoint", hint=hint)
-    return JSONResponse(made.body, error.status_code, dict(error.headers or {}))
+    headers, path = dict(error.headers or {}), request.url.path
+    message, code, hint = str(error.detail), None, None
+    if error.status_code == 404:
+        message, code = f"there is nothing at {path[:_MAX_SHOWN]}", "no_such_endpoint"
+        hint = hint_for(path, (*_POSTS, *_GETS))
+    elif error.status_code == 405:
+        message, code = f"{request.method} is not allowed here", "method_not_allowed"
+        hint = f"use {'POST' if 'POST' in headers.get('Allow', '') else 'GET'}"
+    return await _refused(request, ApiError(error.status_code, message, code=code, hint=hint, headers=headers))

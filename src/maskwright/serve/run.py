@@ -52,11 +52,22 @@ def serve(engine: Engine, settings: Settings, listener: socket.socket, log_style
             timeout_keep_alive=KEEP_ALIVE_SECONDS,
             timeout_graceful_shutdown=max(1, round(settings.drain_seconds)),
         )
+        _give_up_on_stalled(listener, settings.max_stall_seconds)
         signal.signal(signal.SIGTERM, _ignore)  # which uvicorn raises again when it has finished
         _Process(config, app.state.server).run(sockets=[listener])
         log("stopped")
     finally:
         engine.close()
+
+
+def _give_up_on_stalled(listener: socket.socket, seconds: float) -> None:
+    """Have the system end connections whose client takes nothing, so that it does not hold its slot.
+
+    Accepted connections inherit the option. Where there is none such (macOS, Windows), `max_request_seconds` is the
+    limit.
+    """
+    if hasattr(socket, "TCP_USER_TIMEOUT"):
+        listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, round(seconds * 1000))
 
 
 def bind(host: str, port: int) -> socket.socket:

@@ -37,6 +37,7 @@ class Settings:
         max_waiting_per_key: How many requests of one client may wait.
         max_queue_seconds: How long a request waits before it is refused.
         max_request_seconds: How long a request may run.
+        max_stall_seconds: How long a client may send nothing more of a request, or read nothing more of its reply.
         drain_seconds: How long running requests may go on after SIGTERM.
         max_compile_threads: The most threads that compile structures.
     """
@@ -58,6 +59,7 @@ class Settings:
     max_waiting_per_key: int = 128
     max_queue_seconds: float = 60.0
     max_request_seconds: float = 600.0
+    max_stall_seconds: float = 60.0
     drain_seconds: float = 600.0
     max_compile_threads: int = 2
 
@@ -66,12 +68,11 @@ class Settings:
             raise OptionError("the model has no name", option="served_names", hint="pass at least one name")
         for key in self.api_keys:
             if not key or not key.isascii() or not key.isprintable() or " " in key:
-                hint = "use letters, digits and punctuation" if key else "is the variable that it comes from set?"
-                raise OptionError(
-                    "an API key is empty or contains characters other than printable ASCII",
-                    option="api_keys",
-                    hint=hint,
-                )
+                message, hint = "an API key is empty", "is the variable that it comes from set?"
+                if key:
+                    message = "an API key contains a space or a character that is not printable ASCII"
+                    hint = "use letters, digits and punctuation"
+                raise OptionError(message, option="api_keys", hint=hint)
         for host in self.allowed_hosts:
             if not host or set(host) & set("/:[]@ "):
                 hint = "pass a name without scheme, port and path, such as gpu-box.example.com"

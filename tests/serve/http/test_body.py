@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import socket
 from typing import Any
 
 import pytest
@@ -25,7 +26,7 @@ def request(chunks: list[bytes], headers: dict[str, str]) -> Request:
 
 def read(chunks: list[bytes], max_bytes: int = 100, **headers: str) -> Any:
     given = {"content-type": "application/json", **{k.replace("_", "-"): v for k, v in headers.items()}}
-    return asyncio.run(read_json(request(chunks, given), max_bytes))
+    return asyncio.run(read_json(request(chunks, given), max_bytes, 20))
 
 
 def refusal(chunks: list[bytes], max_bytes: int = 100, **headers: str) -> ApiError:
@@ -46,6 +47,26 @@ def test_other_content_types(content_type: str) -> None:
     assert "Content-Type: application/json" in error.message
 
 
+@pytest.mark.parametrize("encoding", ["gzip", "zstd", "br, gzip"])
+def test_compressed_bodies(encoding: str) -> None:
+    error = refusal([b"\x1f\x8b"], content_encoding=encoding)
+    assert (error.status, error.code) == (415, "unsupported_encoding")
+    assert f"the body is compressed ({encoding!r})" in error.message
+    assert read([b"{}"], content_encoding="identity") == {}
+
+
+def test_a_body_that_stops_coming(serving: Any) -> None:
+    lines = ("POST /v1/responses HTTP/1.1", "Host: localhost", "Content-Type: application/json", "Content-Length: 9")
+    with (
+        serving(max_stall_seconds=0.3) as it,
+        socket.create_connection(it.url.removeprefix("http://").split(":"), timeout=20) as connection,
+    ):
+        connection.sendall("\r\n".join([*lines, "", "{"]).encode())
+        answer = b"".join(iter(lambda: connection.recv(4096), b""))  # up to the end: the server closes it
+    assert answer.startswith(b"HTTP/1.1 408 ")
+    assert b"nothing more of it came for 0.3 s. Hint: send as many bytes as Content-Length says" in answer
+
+
 def test_too_large() -> None:
     declared = refusal([b"x"], content_length="101")
     sent = refusal([b"x" * 60, b"x" * 60])
@@ -63,8 +84,10 @@ def test_too_large() -> None:
         (b"[NaN]", "NaN is not a JSON value"),
         (b"[" * 200_000, "nested too deeply"),
         (b'{"a":' * 200_000, "nested too deeply"),
-        (b"[" + b"1" * 5000 + b"]", "not valid JSON"),
-        (b"", "not valid JSON"),
+        (b"[" + b"1" * 5000 + b"]", "the body has a number with more than 4,300 digits$"),
+        (b"", "the body is empty. Hint: send a JSON object"),
+        (b" \n", "the body is empty"),
+        (b"\xef\xbb\xbf{}", "the body begins with a byte order mark. Hint: send UTF-8 without it"),
     ],
 )
 def test_what_is_not_json(data: bytes, part: str) -> None:

@@ -52,7 +52,8 @@ class Endpoint:
             client = self._server.keys.client(exchange.request)
             exchange.client_key = client.key
             exchange.notes["client"] = client.label
-            body = await read_json(exchange.request, self._server.settings.max_body_bytes)
+            settings = self._server.settings
+            body = await read_json(exchange.request, settings.max_body_bytes, settings.max_stall_seconds)
         except ApiError as error:
             await exchange.fail(error)
             return

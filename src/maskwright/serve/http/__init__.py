@@ -1,1 +1,1 @@
-"""HTTP: which requests come in (`hosts`, `auth`, `body`), and one request with its reply (`exchange`)."""
+"""HTTP: which requests come in (`hosts`, `auth`, `body`, `paths`), and one request with its reply (`exchange`)."""

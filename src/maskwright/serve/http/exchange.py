@@ -67,7 +67,9 @@ class Exchange:
     async def open_stream(self) -> None:
         """Begin a stream of events."""
         self.is_stream = True
-        await self._begin(200, {"content-type": "text/event-stream; charset=utf-8", "cache-control": "no-store"})
+        # The last tells nginx to hand events on at once.
+        names = {"content-type": "text/event-stream; charset=utf-8", "cache-control": "no-store"}
+        await self._begin(200, {**names, "x-accel-buffering": "no"})
 
     async def event(self, data: Any, name: str | None = None) -> None:
         """Send an event."""

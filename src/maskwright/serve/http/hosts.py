@@ -42,11 +42,12 @@ class HostCheck:
         self._names = frozenset(("localhost", *map(_plain, names)))
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http" or self._serves_all or self._is_served(Headers(scope=scope).get("host", "")):
+        headers = Headers(scope=scope)
+        if scope["type"] != "http" or self._serves_all or self._is_served(headers.get("host", "")):
             await self._app(scope, receive, send)
             return
-        refusal = _refusal(Headers(scope=scope)["host"])
-        log("host refused", error=refusal.code, path=scope["path"][:_MAX_SHOWN])
+        refusal = _refusal(headers["host"])
+        log("host refused", error=refusal.code, host=_shown(headers["host"]), path=scope["path"][:_MAX_SHOWN])
         await JSONResponse(refusal.body, refusal.status)(scope, receive, send)
 
     def _is_served(self, host: str) -> bool:
@@ -81,6 +82,9 @@ def _plain(name: str) -> str:
 
 
 def _refusal(host: str) -> ApiError:
-    shown = host[:_MAX_SHOWN].encode("ascii", "backslashreplace").decode()
     hint = "use the server's IP address or localhost, or start the server with --allow-host and this name"
-    return ApiError(403, f"the host {shown!r} is not served", code="host_not_allowed", hint=hint)
+    return ApiError(403, f"the host {_shown(host)!r} is not served", code="host_not_allowed", hint=hint)
+
+
+def _shown(host: str) -> str:
+    return host[:_MAX_SHOWN].encode("ascii", "backslashreplace").decode()
