@@ -198,6 +198,15 @@ def test_refused_responses(fields: dict[str, Any], param: str, part: str) -> Non
     assert part in caught.value.message
 
 
+@pytest.mark.parametrize("path", ["/v1/chat/completions", "/v1/responses", "/tokenize"])
+@pytest.mark.parametrize("name", ["chat_template", "messages", "self", "tools", "tokenize"])
+def test_variables_of_the_template_are_no_other_arguments(http: httpx.Client, path: str, name: str) -> None:
+    body = BODIES[1] if path == "/v1/responses" else BODIES[0]
+    error = http.post(path, json={**body, "chat_template_kwargs": {"x": 1, name: "{{ 1 }}"}}).json()["error"]
+    assert error["param"] == f"/chat_template_kwargs/{name}"
+    assert f"{name} cannot be set here" in error["message"]
+
+
 CALL = {"type": "function_call", "call_id": "c", "name": "f", "arguments": "{}"}
 RESULT = {"type": "function_call_output", "call_id": "c", "output": "5"}
 

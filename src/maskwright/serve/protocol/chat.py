@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final, Literal
 
-from pydantic import BeforeValidator, Field, model_validator
+from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 from pydantic_core import PydanticCustomError
 
 from maskwright.serve.errors import invalid
@@ -23,6 +23,12 @@ if TYPE_CHECKING:
 
 Effort = Literal["none", "minimal", "low", "medium", "high", "xhigh", "max"]
 _THINKING: Final = 'use reasoning_effort, or chat_template_kwargs: {"enable_thinking": …}'
+# Arguments of the functions that apply a template, ours and those of transformers.
+_NO_VARIABLES: Final = (
+    *("self", "messages", "conversation", "tools", "chat_template", "tokenize", "tokenizer_kwargs", "padding"),
+    *("truncation", "max_length", "return_tensors", "return_dict", "return_assistant_tokens_mask"),
+    *("continue_final_message", "processor_kwargs"),
+)
 _TEXT_PARTS: Final = ("text", "input_text", "output_text", "refusal")
 
 
@@ -57,6 +63,17 @@ def called_arguments(value: Any) -> Any:
         return json.loads(value)
     except (ValueError, RecursionError):
         return value
+
+
+def template_variables(value: dict[str, Any]) -> dict[str, Any]:
+    """Refuse what would not be a variable of the chat template, but another template, or another argument of ours."""
+    for name in _NO_VARIABLES:
+        if name in value:
+            raise misplaced(f"{name} cannot be set here: it is no variable of the chat template", name)
+    return value
+
+
+TemplateVariables = Annotated[dict[str, Any], AfterValidator(template_variables)]
 
 
 class CalledFunction(Part):
@@ -120,7 +137,7 @@ class ChatRequest(PenaltiesAndStops, Structured, Tools):
     logprobs: bool = False
     top_logprobs: int = Field(0, ge=0, le=MAX_LOGPROBS)
     reasoning_effort: Effort | None = None
-    chat_template_kwargs: dict[str, Any] = Field(default_factory=dict)
+    chat_template_kwargs: TemplateVariables = Field(default_factory=dict)
 
 
 def read_chat(body: Any) -> ChatRequest:

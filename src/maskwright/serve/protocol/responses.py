@@ -13,7 +13,7 @@ from typing import Annotated, Any, ClassVar, Final
 from pydantic import BeforeValidator, Field, ValidationError
 
 from maskwright.serve.errors import ApiError, invalid
-from maskwright.serve.protocol.chat import Effort, Message
+from maskwright.serve.protocol.chat import Effort, Message, TemplateVariables
 from maskwright.serve.protocol.fields import Options, expected, misplaced, mistake, read_body, shown_of, type_of
 from maskwright.serve.protocol.sampling import IGNORED, REFUSED, Sampling
 from maskwright.serve.protocol.structure import OF_ENGINES, Tools
@@ -123,7 +123,7 @@ class ResponsesRequest(Sampling, Tools):
     text: Any = None
     reasoning: ReasoningOptions | None = None
     top_logprobs: int = Field(0, ge=0)
-    chat_template_kwargs: dict[str, Any] = Field(default_factory=dict)
+    chat_template_kwargs: TemplateVariables = Field(default_factory=dict)
 
 
 def read_response(body: Any) -> ResponsesRequest:

@@ -9,7 +9,7 @@ from typing import Annotated, Any, ClassVar
 
 from pydantic import Field
 
-from maskwright.serve.protocol.chat import Message
+from maskwright.serve.protocol.chat import Message, TemplateVariables
 from maskwright.serve.protocol.fields import Body
 
 
@@ -22,7 +22,7 @@ class TokenizeRequest(Body):
     prompt: str | None = None
     messages: list[Message] | None = None
     tools: list[dict[str, Any]] | None = None
-    chat_template_kwargs: dict[str, Any] = Field(default_factory=dict)
+    chat_template_kwargs: TemplateVariables = Field(default_factory=dict)
     add_special_tokens: bool = True
     return_token_strs: bool = False
 
