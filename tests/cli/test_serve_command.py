@@ -74,6 +74,7 @@ SETTINGS = {
     "--served-model-name": ("served_names", "mine", ("mine",)),
     "--tool-format": ("tool_format", "qwen_3", "qwen_3"),
     "--model-family": ("tool_format", "qwen_3", "qwen_3"),
+    "--strict": ("strict", None, True),
     "--relax": ("relax", None, True),
     "--api-key": ("api_keys", "secret", ("secret",)),
     "--allow-host": ("allowed_hosts", "box", ("box",)),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from typing import Any
 
 import pytest
@@ -16,6 +17,14 @@ from serve.requests_of_tests import CITY, WEATHER, schema_format
 from structural_tag.spelling import vocabulary
 
 INFO = vocabulary()
+
+
+OPEN = {"type": "object", "properties": {"a": {"type": "integer"}}, "required": ["a"]}
+BEGIN_OF_CALL = '<tool_call>\n{"name": "f", "arguments": '
+
+
+def open_tool(**fields: Any) -> dict[str, Any]:
+    return {"type": "function", "function": {"name": "f", "parameters": OPEN, **fields}}
 
 
 def structures(**settings: Any) -> Structures:
@@ -90,6 +99,44 @@ def test_what_is_half_said_is_refused(tool_format: str, fields: dict[str, Any], 
 @pytest.mark.parametrize("text", [{}, {"format": None}, {"verbosity": "low"}, {"format": {"type": "text"}}])
 def test_responses_without_a_format(text: Any) -> None:
     assert compiled(structures(), "response", text=text) == Structure(None)
+
+
+OPEN_FORMAT = {"type": "json_schema", "json_schema": {"name": "x", "schema": OPEN}}
+
+
+@pytest.mark.parametrize(
+    ("endpoint", "fields", "begin", "end"),
+    [
+        ("chat", {"response_format": OPEN_FORMAT}, "", ""),
+        ("response", {"text": {"format": {"type": "json_schema", "name": "x", "schema": OPEN}}}, "", ""),
+        ("completion", {"structured_outputs": {"json": OPEN}}, "", ""),
+        ("completion", {"json_schema": json.dumps(OPEN)}, "", ""),
+        ("chat", {"tools": [WEATHER], "structured_outputs": {"json": OPEN}}, "", ""),
+        *(
+            ("chat", {"tools": [tool], "tool_choice": "required"}, BEGIN_OF_CALL, "}\n</tool_call>")
+            for tool in (open_tool(), open_tool(strict=None), open_tool(strict=False))
+        ),
+    ],
+)
+def test_a_strict_server_closes_objects(endpoint: Endpoint, fields: dict[str, Any], begin: str, end: str) -> None:
+    for strict in (False, True):
+        made = compiled(structures(strict=strict), endpoint, **fields)
+        assert accepts(made, f'{begin}{{"a": 1}}{end}')
+        assert accepts(made, f'{begin}{{"a": 1, "b": 2}}{end}') is not strict
+        assert not accepts(made, f'{begin}{{"b": 2}}{end}')
+
+
+def test_a_strict_server_leaves_open_what_a_request_leaves_open() -> None:
+    it = structures(strict=True)
+    said = {"type": "json_schema", "json_schema": {**OPEN_FORMAT["json_schema"], "strict": False}}
+    schema = {"type": "json_schema", "json_schema": {"name": "x", "schema": {**OPEN, "additionalProperties": True}}}
+    for fields in (
+        {"response_format": said},
+        {"response_format": schema},
+        {"response_format": {"type": "json_object"}},
+        {"structured_outputs": {"json_object": True}},
+    ):
+        assert accepts(compiled(it, **fields), '{"a": 1, "b": 2}')
 
 
 def test_each_structure_is_compiled_once() -> None:

@@ -67,6 +67,11 @@ def _add_model(group: argparse._ArgumentGroup) -> None:
         help="the model family whose tool call format to use (default: by the model's name, else hermes)",
     )
     group.add_argument(
+        "--strict",
+        action="store_true",
+        help="allow no undeclared properties in JSON objects, also where a request does not ask for that",
+    )
+    group.add_argument(
         "--relax", action="store_true", help="leave out keywords that cannot be enforced instead of refusing the schema"
     )
 

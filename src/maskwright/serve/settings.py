@@ -22,6 +22,7 @@ class Settings:
     Attributes:
         served_names: The names of the model in requests and in `/v1/models`; the first is the one in replies.
         tool_format: The model family in whose format tools are called and reasoning is written.
+        strict: Whether objects have no undeclared properties, unless their schema or the request says otherwise.
         relax: Whether keywords of schemas that cannot be enforced are left out instead of refused.
         api_keys: The keys that are accepted; none means that no key is needed.
         allowed_hosts: The host names in the addresses that clients use, besides IP addresses and localhost, or "*".
@@ -44,6 +45,7 @@ class Settings:
 
     served_names: tuple[str, ...] = ("embedded",)
     tool_format: str = "hermes"
+    strict: bool = False
     relax: bool = False
     api_keys: tuple[str, ...] = ()
     allowed_hosts: tuple[str, ...] = ()

@@ -27,7 +27,7 @@ _THINKING: Final = 'use reasoning_effort, or chat_template_kwargs: {"enable_thin
 _NO_VARIABLES: Final = (
     *("self", "messages", "conversation", "tools", "chat_template", "tokenize", "tokenizer_kwargs", "padding"),
     *("truncation", "max_length", "return_tensors", "return_dict", "return_assistant_tokens_mask"),
-    *("continue_final_message", "processor_kwargs"),
+    *("continue_final_message", "processor_kwargs", "sanitize_control_tokens"),
 )
 _TEXT_PARTS: Final = ("text", "input_text", "output_text", "refusal")
 

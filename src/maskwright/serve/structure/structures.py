@@ -148,6 +148,8 @@ class Structures:
     ) -> Grammar | None:
         """The grammar that a request asks for."""
         options: JsonSchemaKeywords = {"on_unsupported": "relax"} if self._settings.relax else {}
+        if self._settings.strict:
+            options["strict_mode"] = True
         family = self._settings.tool_format if has_parts else None
         if engine_field is None:
             read: Callable[..., Grammar | None] = openai_shapes.chat_completion
