@@ -100,6 +100,39 @@ def test_who_reads_nothing_holds_no_slot_for_long() -> None:
         assert answer.status_code == 200
 
 
+@pytest.mark.parametrize("is_stream", [True, False])
+def test_what_is_not_finished_in_time_gets_an_error(is_stream: bool) -> None:
+    asked = chat(regex="[a-z]{16000}", max_completion_tokens=16_000, stream=is_stream)
+    with process("--drain-seconds", "0.5") as (server, url):
+        with stopping(server, url):
+            reply = httpx.post(f"{url}/v1/chat/completions", json=asked, timeout=30)
+        _, log = server.communicate(timeout=20)
+        assert server.returncode == 0
+    assert reply.status_code == (200 if is_stream else 503)
+    error = (list(sse(reply.text))[-1] if is_stream else reply.json())["error"]
+    assert error["code"] == "shutting_down"
+    assert error["message"].startswith("the server has stopped before this request was finished. Hint: ")
+    assert "traceback" not in log
+    assert [json.loads(line)["event"] for line in log.splitlines()] == [
+        *("draining", "ending requests", "request", "stopped")
+    ]
+
+
+@contextmanager
+def stopping(server: subprocess.Popen[str], url: str) -> Iterator[None]:
+    """Stops the server meanwhile, once it generates."""
+
+    def stop() -> None:
+        while "maskwright_requests_running 1.0" not in httpx.get(f"{url}/metrics").text:
+            time.sleep(0.05)
+        server.send_signal(signal.SIGTERM)
+
+    thread = threading.Thread(target=stop)
+    thread.start()
+    yield
+    thread.join(20)
+
+
 def test_idle_connections_outlive_those_of_clients() -> None:
     expiry = httpx.Limits().keepalive_expiry
     assert expiry is not None

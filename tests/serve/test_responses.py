@@ -80,6 +80,8 @@ def test_a_stream_puts_the_response_together(http: httpx.Client, fields: dict[st
     for index, item in enumerate(final["output"]):
         text = item["arguments"] if item["type"] == "function_call" else item["content"][0]["text"]
         assert texts.get(index, "") == text
+    prefixes = {"message": "msg_", "function_call": "fc_"}
+    assert all(item["id"].startswith(prefixes[item["type"]]) for item in final["output"])
     opened = [e["item"]["id"] for e in events if e["type"] == "response.output_item.added"]
     assert opened == [item["id"] for item in final["output"]]
 

@@ -2,14 +2,16 @@
 
     serve(engine, settings, bind("127.0.0.1", 8000))
 
-On SIGTERM or Ctrl-C it takes no more requests; what runs and what waits is finished, within `drain_seconds`. A second
-Ctrl-C ends it at once.
+On SIGTERM or Ctrl-C it takes no more requests; what runs and what waits is finished. What is not after `drain_seconds`
+ends with an error. A second Ctrl-C ends it at once.
 Tested by tests/serve/test_process.py.
 """
 
 from __future__ import annotations
 
+import asyncio
 import logging
+import math
 import os
 import signal
 import socket
@@ -24,6 +26,8 @@ from maskwright.serve.observability.logs import log, set_up_logs
 from maskwright.serve.server import Server
 from maskwright.serve.settings import Settings
 
+_LAST_SECONDS: Final = 2
+"""How long the errors may take that are sent when the time to finish requests is over."""
 KEEP_ALIVE_SECONDS: Final = 75
 """How long a connection without a request stays open: longer than clients keep theirs (httpx: 5 s), or a request could
 be sent at the very moment when the server closes its connection, and be lost."""
@@ -50,7 +54,7 @@ def serve(engine: Engine, settings: Settings, listener: socket.socket, log_style
             log_config=None,
             lifespan="off",
             timeout_keep_alive=KEEP_ALIVE_SECONDS,
-            timeout_graceful_shutdown=max(1, round(settings.drain_seconds)),
+            timeout_graceful_shutdown=math.ceil(settings.drain_seconds) + _LAST_SECONDS,
         )
         _give_up_on_stalled(listener, settings.max_stall_seconds)
         signal.signal(signal.SIGTERM, _ignore)  # which uvicorn raises again when it has finished
@@ -121,6 +125,11 @@ class _Process(uvicorn.Server):
         gate.is_draining = True
         log("draining", level=logging.WARNING, signal=sig, running=gate.running, waiting=gate.waiting)
         super().handle_exit(sig, frame)
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        end = asyncio.get_running_loop().call_later(self._served.settings.drain_seconds, self._served.end_requests)
+        await super().shutdown(sockets)
+        end.cancel()
 
 
 def _ignore(_signal: int, _frame: FrameType | None) -> None:

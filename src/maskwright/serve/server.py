@@ -5,9 +5,12 @@ Tested by tests/serve/.
 
 from __future__ import annotations
 
+import logging
 import time
 from collections.abc import Iterator, Mapping
 from typing import Any
+
+from anyio import CancelScope
 
 from maskwright.engine import Engine
 from maskwright.serve.errors import ApiError
@@ -17,6 +20,7 @@ from maskwright.serve.limits.admission import Gate
 from maskwright.serve.limits.budgets import output_tokens
 from maskwright.serve.observability import tracing
 from maskwright.serve.observability.budget_warnings import BudgetWarnings
+from maskwright.serve.observability.logs import log
 from maskwright.serve.observability.metrics import Metrics
 from maskwright.serve.observability.schema_warnings import HEADER, header_of, log_warnings
 from maskwright.serve.protocol.requests import Endpoint
@@ -48,6 +52,7 @@ class Server:
         self.metrics = Metrics()
         self.metrics.pull(self._figures)
         self.created = int(time.time())
+        self.open_requests: set[CancelScope] = set()
 
     def check_model(self, name: str | None) -> str:
         """Return the name that the reply has.
@@ -81,6 +86,12 @@ class Server:
                 if structure.is_new:
                     log_warnings(warnings, exchange.request_id)
         return structure
+
+    def end_requests(self) -> None:
+        """End what still runs when the time for that is over."""
+        log("ending requests", level=logging.WARNING, requests=len(self.open_requests))
+        for scope in list(self.open_requests):
+            scope.cancel()
 
     def budget(self, num_prompt_tokens: int, wanted: int | None, at: str, prompt_at: str) -> int:
         """Return the budget of an output; see `limits.output_tokens`."""

@@ -25,6 +25,7 @@ from maskwright.serve.observability import tracing
 from maskwright.serve.observability.logs import LOGGER, log
 from maskwright.serve.server import Server
 
+_LAST_SECONDS: Final = 1
 CLIENT_CLOSED: Final = 499  # as nginx logs it; nobody is there to read it
 
 Handler: TypeAlias = Callable[[Server, Exchange, Any], Awaitable[None]]
@@ -43,9 +44,22 @@ class Endpoint:
         with tracing.span(self._name, exchange.request.headers, request_id=exchange.request_id) as span:
             exchange.span = span
             try:
-                await self._exchange(exchange, receive)
+                await self._until_the_end(exchange, receive)
             finally:
                 self._record(exchange)
+
+    async def _until_the_end(self, exchange: Exchange, receive: Receive) -> None:
+        """Answer, unless the server has to stop before."""
+        requests = self._server.open_requests
+        with anyio.CancelScope() as scope:
+            requests.add(scope)
+            try:
+                await self._exchange(exchange, receive)
+            finally:
+                requests.remove(scope)
+        if scope.cancelled_caught and not exchange.is_complete:
+            with anyio.move_on_after(_LAST_SECONDS):  # the client may read nothing
+                await exchange.fail(_stopped())
 
     async def _exchange(self, exchange: Exchange, receive: Receive) -> None:
         try:
@@ -100,6 +114,12 @@ class Endpoint:
             seconds=round(seconds, 4),
             **exchange.notes,
         )
+
+
+def _stopped() -> ApiError:
+    message = "the server has stopped before this request was finished"
+    hint = "send the request to another server, or again later"
+    return ApiError(503, message, code="shutting_down", hint=hint, headers={"Retry-After": "1"})
 
 
 def _log_failure(exchange: Exchange, error: BaseException) -> None:

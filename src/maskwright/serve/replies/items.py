@@ -21,6 +21,7 @@ from maskwright.serve.replies.parts import CallDelta, Part
 ItemEvent: TypeAlias = tuple[str, dict[str, Any]]  # type and fields
 
 _TEXTS: Final = {"message": "output_text", "reasoning": "reasoning_text"}
+_IDS: Final = {"message": "msg", "reasoning": "rs"}
 
 
 class Items:
@@ -62,7 +63,7 @@ class Items:
         yield f"response.{_TEXTS[kind]}.delta", {**self._place(), "content_index": 0, "delta": text, **extra}
 
     def _open_text(self, kind: str) -> Iterator[ItemEvent]:
-        item: dict[str, Any] = {"type": kind, "id": f"{kind[:3]}_{secrets.token_hex(12)}", "status": "in_progress"}
+        item: dict[str, Any] = {"type": kind, "id": f"{_IDS[kind]}_{secrets.token_hex(12)}", "status": "in_progress"}
         part: dict[str, Any] = {"type": _TEXTS[kind], "text": ""}
         if kind == "message":
             item["role"] = "assistant"
