@@ -171,6 +171,18 @@ def test_errors_have_their_classes(client: Any, serving: Any) -> None:
             assert other.models.list().data[0].id == "embedded"
 
 
+def test_what_took_too_long_is_not_sent_again(serving: Any) -> None:
+    with (
+        serving(max_request_seconds=0.2) as it,
+        openai.OpenAI(base_url=f"{it.url}/v1", api_key="unused", max_retries=2) as client,
+    ):
+        with pytest.raises(openai.InternalServerError, match="ask for fewer tokens"):
+            client.chat.completions.create(
+                model="embedded", messages=MESSAGES, max_tokens=16_000, extra_body={"regex": "[a-z]{16000}"}
+            )
+        assert it.server.metrics.requests.labels("chat", "504")._value.get() == 1
+
+
 def test_async_and_many_at_once(running: Any) -> None:
     async def run() -> list[Any]:
         async with openai.AsyncOpenAI(base_url=f"{running.url}/v1", api_key="unused") as client:

@@ -33,7 +33,7 @@ def test_statuses(error: errors.MaskwrightError, status: int, param: str | None,
 @pytest.mark.parametrize(("after", "header"), [(None, "1"), (0.0, "1"), (6.2, "7"), (60.0, "60")])
 def test_when_to_try_again(after: float | None, header: str) -> None:
     assert api_error(errors.EngineError("m", retry_after_s=after)).headers == {"Retry-After": header}
-    assert not api_error(errors.EngineError("m", can_retry=False)).headers
+    assert api_error(errors.EngineError("m", can_retry=False)).headers == {"x-should-retry": "false"}
 
 
 def test_hints_are_in_the_message() -> None:

@@ -29,6 +29,9 @@ from maskwright.errors import (
 )
 
 _MAX_PLACE = 120
+# OpenAI's clients send a request again after any status from 500 on, unless told that this is in vain.
+_IN_VAIN = (500, 502, 504)
+_NO_RETRY = {"x-should-retry": "false"}
 _TYPES = {401: "authentication_error", 404: "not_found_error", 405: "invalid_request_error", 429: "rate_limit_error"}
 # The first that matches counts: subclasses come before their bases.
 _CODES: tuple[tuple[type[MaskwrightError], str], ...] = (
@@ -64,7 +67,7 @@ class ApiError(Exception):
         self.message = message if hint is None else f"{message}. Hint: {hint}"
         self.param = param
         self.code = code
-        self.headers = dict(headers or {})
+        self.headers = {**(_NO_RETRY if status in _IN_VAIN else {}), **(headers or {})}
         super().__init__(self.message)
 
     @property

@@ -33,12 +33,14 @@ def hint_for(path: str, known: Sequence[str]) -> str:
         if f"{_BASE}{plain}" == each:
             return f"did you mean {each}? A base URL ends in {_BASE}"
         if plain.endswith(each):
-            return f"did you mean {each}? {_too_much(plain.removesuffix(each))}"
+            return f"did you mean {each}? {_too_much(plain.removesuffix(each), each)}"
+        if plain.startswith(f"{each}/"):
+            return f"what {each} has answered is not kept"
     near = nearest(plain, known, 0.75)
     return f"did you mean {near}?" if near else f"the endpoints are {', '.join(known)}"
 
 
-def _too_much(prefix: str) -> str:
+def _too_much(prefix: str, path: str) -> str:
     if prefix == _BASE:
-        return f"The base URL ends in {_BASE}, once"
+        return f"The base URL ends in {_BASE}, once" if path.startswith(_BASE) else f"It is not below {_BASE}"
     return f"A proxy in front of the server must remove {prefix[:60]!r}"
