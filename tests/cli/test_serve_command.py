@@ -110,12 +110,38 @@ def test_each_option_is_a_setting(option: str) -> None:
         (["--api-key", "a b"], "--api-key: "),
         (["--api-key", ""], "is the variable that it comes from set?"),
         (["--allow-host", "http://box"], "--allow-host: "),
+        (["--allow-origin", "https://app.example/"], "--allow-origin: 'https://app.example/' is not an origin"),
         (["--served-model-name", ""], "--served-model-name: "),
         (["--max-queue-seconds", "0"], "--max-queue-seconds"),
     ],
 )
 def test_mistakes(options: list[str], part: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["serve", "--port", "0", *options]) == 2
+    assert part in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("text", "keys"), [("a", ("a",)), ("a,b", ("a", "b")), (" a, b\n", ("a", "b")), ("a,,b,", ("a", "b"))]
+)
+def test_keys_from_the_environment(text: str, keys: tuple[str, ...], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MASKWRIGHT_API_KEY", text)
+    assert _settings(parser().parse_args([]), "embedded").api_keys == keys
+    assert _settings(parser().parse_args(["--api-key", "c"]), "embedded").api_keys == ("c", *keys)
+
+
+@pytest.mark.parametrize(
+    ("text", "part"),
+    [
+        ("", "MASKWRIGHT_API_KEY holds no key\n  hint: unset it to serve without keys"),
+        (" , ", "MASKWRIGHT_API_KEY holds no key"),
+        ("a b", "MASKWRIGHT_API_KEY: an API key contains a space"),
+    ],
+)
+def test_mistakes_in_the_environment(
+    text: str, part: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("MASKWRIGHT_API_KEY", text)
+    assert main(["serve", "--port", "0"]) == 2
     assert part in capsys.readouterr().err
 
 

@@ -60,6 +60,10 @@ def test_outputs() -> None:
         {"allowed_hosts": ("",)},
         {"allowed_hosts": ("http://host",)},
         {"allowed_hosts": ("host:8000",)},
+        {"allowed_origins": ("https://app.example.com/",)},
+        {"allowed_origins": ("https://App.example.com",)},
+        {"allowed_origins": ("app.example.com",)},
+        {"allowed_origins": ("",)},
         {"api_keys": ("",)},
         {"api_keys": ("with space",)},
         {"api_keys": ("ключ",)},
@@ -69,6 +73,13 @@ def test_settings_that_cannot_work(given: dict[str, Any]) -> None:
     with pytest.raises(OptionError) as caught:
         Settings(**given)
     assert caught.value.option == next(iter(given))
+
+
+@pytest.mark.parametrize(
+    "origin", ["*", "null", "https://app.example.com", "http://localhost:3000", "tauri://localhost"]
+)
+def test_origins(origin: str) -> None:
+    assert Settings(allowed_origins=(origin,)).allowed_origins == (origin,)
 
 
 def test_settings() -> None:

@@ -75,12 +75,11 @@ def _settings(arguments: argparse.Namespace, model_name: str) -> Settings:
     """The settings that the options and the environment make."""
     from maskwright.serve import Settings
 
-    from_environment = [key for key in os.environ.get(API_KEY_VARIABLE, "").split(",") if key]
     given = {name: value for name, value in vars(arguments).items() if value is not None}
     made = {
         **{name: value for name, value in given.items() if name in Settings.__dataclass_fields__},
         "served_names": tuple(arguments.served_model_name or [_served_name(model_name)]),
-        "api_keys": (*arguments.api_key, *from_environment),  # an empty one is refused: it would be no protection
+        "api_keys": (*arguments.api_key, *_keys_from_environment()),  # an empty one is refused: it protects nothing
         "allowed_hosts": _hosts(arguments.host, arguments.allow_host),
         "allowed_origins": tuple(arguments.allow_origin),
         "tool_format": _tool_format(arguments.tool_format, model_name),
@@ -88,7 +87,24 @@ def _settings(arguments: argparse.Namespace, model_name: str) -> Settings:
     try:
         return Settings(**made)
     except OptionError as error:
-        raise CommandError(f"{_option_of(error.option or '')}: {error}") from error
+        is_from_environment = error.option == "api_keys" and not arguments.api_key
+        name = API_KEY_VARIABLE if is_from_environment else _option_of(error.option or "")
+        raise CommandError(f"{name}: {error}") from error
+
+
+def _keys_from_environment() -> list[str]:
+    """The keys in the environment variable.
+
+    Raises:
+        CommandError: It is set and holds none: whoever set it did not want a server without keys.
+    """
+    given = os.environ.get(API_KEY_VARIABLE)
+    if given is None:
+        return []
+    keys = [key.strip() for key in given.split(",") if key.strip()]
+    if not keys:
+        raise CommandError(f"{API_KEY_VARIABLE} holds no key\n  hint: unset it to serve without keys")
+    return keys
 
 
 def _hosts(host: str, allowed: list[str]) -> tuple[str, ...]:

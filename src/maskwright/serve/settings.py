@@ -8,10 +8,13 @@ Tested by tests/serve/test_serve_limits.py.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, fields
+from typing import Final
 
 from maskwright.errors import OptionError
 
+_ORIGIN: Final = re.compile(r"\*|null|[a-z][a-z0-9+.-]*://[^/\sA-Z]+")  # as browsers write it
 _NUMBERS_FROM_ZERO = ("max_waiting", "max_waiting_per_key")
 
 
@@ -79,6 +82,10 @@ class Settings:
             if not host or set(host) & set("/:[]@ "):
                 hint = "pass a name without scheme, port and path, such as gpu-box.example.com"
                 raise OptionError(f"{host!r} is not a host name", option="allowed_hosts", hint=hint)
+        for origin in self.allowed_origins:
+            if not _ORIGIN.fullmatch(origin):
+                hint = "pass scheme, host and port in lower case, such as https://app.example.com"
+                raise OptionError(f"{origin!r} is not an origin", option="allowed_origins", hint=hint)
         for each in fields(self):
             value = getattr(self, each.name)
             if isinstance(value, bool) or not isinstance(value, int | float):
