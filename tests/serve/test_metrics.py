@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import json
 import logging
+from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
+from prometheus_client.parser import text_string_to_metric_families
 
+from maskwright import __version__
 from maskwright.serve.observability.logs import LOGGER, JsonFormatter, TextFormatter, log
 from serve.requests_of_tests import CITY, WEATHER, chat, schema_format
 
@@ -32,6 +35,18 @@ def test_metrics(serving: Any) -> None:
     for name in ("request", "queue", "compile", "time_to_first_token", "time_per_output_token", "first_mask", "mask"):
         assert found[f"maskwright_{name}_seconds_count"] >= 1, name
     assert (found["maskwright_requests_running"], found["maskwright_requests_waiting"]) == (0, 0)
+    assert found[f'maskwright_build_info{{version="{__version__}"}}'] == 1
+    assert found["process_resident_memory_bytes"] > 1 << 20 or not Path("/proc/self/stat").exists()
+
+
+def test_the_text_format_is_prometheus_own(http: httpx.Client) -> None:
+    http.post("/v1/chat/completions", json=chat(response_format=schema_format(CITY)))
+    reply = http.get("/metrics")
+    assert reply.headers["content-type"] == "text/plain; version=0.0.4; charset=utf-8"
+    kinds = {family.name: family.type for family in text_string_to_metric_families(reply.text)}
+    assert kinds["maskwright_requests"] == kinds["maskwright_engine_steps"] == "counter"
+    assert kinds["maskwright_request_seconds"] == "histogram"
+    assert kinds["maskwright_requests_running"] == "gauge"
 
 
 class Kept(logging.Handler):

@@ -10,8 +10,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
-from prometheus_client import CollectorRegistry, Counter, Histogram, generate_latest
+from prometheus_client import CollectorRegistry, Counter, Histogram, Info, ProcessCollector, generate_latest
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
+
+from maskwright import __version__
 
 _PREFIX = "maskwright_"
 _TINY = (1e-6, 3e-6, 1e-5, 3e-5, 1e-4, 3e-4, 1e-3, 3e-3, 1e-2, 3e-2, 0.1)
@@ -39,6 +41,8 @@ class Metrics:
 
     def __init__(self) -> None:
         self._registry = CollectorRegistry()
+        ProcessCollector(registry=self._registry)  # memory, processor time and open files, on Linux
+        Info(f"{_PREFIX}build", "The release that runs", registry=self._registry).info({"version": __version__})
         self.requests = self._counter("requests", "Requests by endpoint and HTTP status", "endpoint", "status")
         self.cancelled = self._counter("requests_cancelled", "Requests whose client went away", "endpoint")
         self.outputs = self._counter("outputs", "Outputs by why they ended", "finish_reason")
