@@ -59,11 +59,12 @@ class GrammarMatcher(_kernel.Matcher):
         max_tokens: The largest number of tokens of the whole output, not counting stop tokens. The mask then allows
             only tokens after which the output can still be completed in time. Text accepted as a string counts as one
             token.
-        budget: How to decide what can still be completed. "exact": every token after which some output fits is allowed.
-            Near the end of the budget this can be slow for structures such as counted patterns, or end in a
-            `LimitError`. "quick": by bounds that cost almost nothing; some of the last tokens that would fit are not
-            allowed. It falls back to "exact" if no output fits by the bounds.
-            Objects with more than 8 properties in any order are always decided as with "quick".
+        budget: How to decide what can still be completed. "quick": by bounds that cost almost nothing; some of the last
+            tokens that would fit are not allowed. If no output fits by the bounds, it falls back to "exact". "exact":
+            every token after which some output fits is allowed. For some structures, such as counted patterns and many
+            optional members, masks near the end of the budget are then slow, or end in a `LimitError`. If the bounds
+            allow it, objects with more than 4 properties in any order are always decided as with "quick"; those of
+            objects inside them are counted, too.
         default_temperature: What `temperature` returns where the grammar sets none.
 
     Raises:
@@ -93,7 +94,7 @@ class GrammarMatcher(_kernel.Matcher):
         override_stop_tokens: int | Iterable[int] | None = None,
         terminate_without_stop_token: bool = False,
         max_tokens: int | None = None,
-        budget: Literal["exact", "quick"] = "exact",
+        budget: Literal["exact", "quick"] = "quick",
         default_temperature: float | None = None,
     ) -> None:
         info = checked_compiled("compiled_grammar", compiled_grammar).tokenizer_info
@@ -300,7 +301,7 @@ class EngineMatcher(NamedTuple):
 
 
 def matcher_for_engine(compiled: CompiledGrammar, max_tokens: int, **options: Any) -> EngineMatcher:
-    """Return a matcher with an engine's limit as its budget, `budget="quick"`.
+    """Return a matcher with an engine's limit as its budget.
 
     A grammar with a list of distinct elements may have no such budget: if elements have many spellings, or it cannot be
     shown that an output fits. Then the matcher has none either, so the engine's limit may cut the output off.
@@ -315,7 +316,7 @@ def matcher_for_engine(compiled: CompiledGrammar, max_tokens: int, **options: An
         UnsatisfiableError: No output has so few tokens, even if elements could repeat.
     """
     try:
-        return EngineMatcher(GrammarMatcher(compiled, max_tokens=max_tokens, **{"budget": "quick", **options}))
+        return EngineMatcher(GrammarMatcher(compiled, max_tokens=max_tokens, **options))
     except LimitError as error:
         if error.limit != "remembered_text_budget":
             raise
@@ -334,7 +335,7 @@ def _check_plain_lists(compiled: CompiledGrammar, max_tokens: int, enough: int |
     try:
         plain = compiled.with_plain_lists()
         if plain is not None:
-            GrammarMatcher(plain, max_tokens=max_tokens, budget="quick", override_stop_tokens=[])
+            GrammarMatcher(plain, max_tokens=max_tokens, override_stop_tokens=[])
     except LimitError:  # it is not known
         return
     except UnsatisfiableError as error:

@@ -36,7 +36,7 @@ def compare(g: GrammarIR, vocab: Vocab, max_tokens: int, rng: random.Random, mem
     language = EnumeratedLanguage(g, vocab, max_tokens)
     try:
         compiled = maskwright.GrammarCompiler(vocab.info(), **options).compile_grammar(maskwright.Grammar(g))
-        maskwright.GrammarMatcher(compiled, max_tokens=max_tokens)
+        maskwright.GrammarMatcher(compiled, max_tokens=max_tokens, budget="exact")
     except maskwright.UnsatisfiableError:
         assert not language.viable(()), (g.dump(), vocab, max_tokens)
         return False
@@ -53,7 +53,7 @@ def compare(g: GrammarIR, vocab: Vocab, max_tokens: int, rng: random.Random, mem
 def follow(
     compiled: maskwright.CompiledGrammar, language: EnumeratedLanguage, max_tokens: int, rng: random.Random
 ) -> None:
-    matcher, model = maskwright.GrammarMatcher(compiled, max_tokens=max_tokens), BudgetModel(language)
+    matcher, model = maskwright.GrammarMatcher(compiled, max_tokens=max_tokens, budget="exact"), BudgetModel(language)
     for _ in range(max_tokens + 1):
         check_state(matcher, model, rng)
         allowed = sorted(model.allowed())
@@ -141,7 +141,7 @@ def test_many_texts_are_decided_by_bounds() -> None:
     compiled = compiler.compile_grammar('root ::= "<" x=[a-z]+ ">" ([a-z] | root)* "</" $x ">"')
     rng = seeded("many texts")
     for max_tokens in range(6, 40):
-        matcher = maskwright.GrammarMatcher(compiled, max_tokens=max_tokens)
+        matcher = maskwright.GrammarMatcher(compiled, max_tokens=max_tokens, budget="exact")
         while not matcher.is_terminated():
             assert matcher.accept_token(rng.choice(sorted(mask_of(matcher, LETTERS.vocab_size))))
         assert matcher.num_accepted_tokens <= max_tokens + 1

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
+import json
+import random
 import re
 from collections.abc import Callable
 
@@ -13,11 +16,13 @@ from maskwright import (
     GrammarCompiler,
     GrammarMatcher,
     LimitError,
+    MaskwrightError,
     OptionError,
     TokenizerInfo,
     UnsatisfiableError,
 )
 from maskwright.integrations.budgets import least_tokens, matcher_within
+from oracle.comparing import mask_of
 
 LETTERS = TokenizerInfo.from_vocab([b"a", b"b", b"ab", b"</s>"], special_token_ids=[3], stop_token_ids=[3])
 PERSON = {
@@ -122,6 +127,41 @@ def test_what_is_hard_to_judge_is_refused_with_both_bounds() -> None:
         matcher_within(compiled, enough - 1)
     assert (unknown.value.least_tokens, unknown.value.enough_tokens) == (least, enough)
     matcher_within(compiled, enough)  # where a place for the stop token as well cannot be shown to be there
+
+
+WORDS = ("identifier", "globalName", "geometryType", "reference", "fieldList", "features", "createdAt", "ownerName")
+
+
+def words_in_any_order(count: int, depth: int) -> dict[str, object]:
+    """An object of required words; so is the first of them, and so on."""
+    text = {"type": "string"}
+    first = words_in_any_order(count, depth - 1) if depth > 1 else text
+    properties = {word: text if i else first for i, word in enumerate(WORDS[:count])}
+    return {"type": "object", "properties": properties, "required": [*properties]}
+
+
+@pytest.mark.parametrize("vocabulary", [language_like, llama_3])
+@pytest.mark.parametrize(("count", "depth"), [(4, 1), (8, 1), (4, 3)])
+def test_an_output_in_any_order_that_has_begun_ends_in_time(
+    vocabulary: Callable[[], TokenizerInfo], count: int, depth: int
+) -> None:
+    """By either budget. Exact searches would go through all orders until they take more work than a mask may."""
+    info = vocabulary()
+    compiled = GrammarCompiler(info).compile_json_schema(words_in_any_order(count, depth), any_order=True)
+    with pytest.raises(MaskwrightError) as refused:
+        GrammarMatcher(compiled, max_tokens=1, budget="quick")
+    enough = refused.value.enough_tokens
+    assert enough is not None
+    rng = random.Random(1)
+    for max_tokens, budget in itertools.product((enough, enough + 3), ("exact", "quick")):
+        matcher = GrammarMatcher(compiled, max_tokens=max_tokens, budget=budget)
+        output: list[int] = []
+        while not matcher.is_terminated():
+            output.append(rng.choice(sorted(mask_of(matcher, info.vocab_size))))
+            assert matcher.accept_token(output[-1])
+        assert len(output) <= max_tokens + 1
+        text = b"".join(info.token_bytes[token] for token in output[:-1])
+        assert set(WORDS[:count]) <= json.loads(text).keys()
 
 
 DISTINCT = 'root ::= Distinct(x, "a", min=2)\nx ::= "b"+'

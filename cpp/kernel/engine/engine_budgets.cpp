@@ -4,7 +4,6 @@
 
 #include "budget/many_texts.h"
 #include "engine/engine.h"
-#include "rules/instances/family.h"
 #include "rules/reached.h"
 #include "support/errors.h"
 #include "support/work.h"
@@ -12,7 +11,7 @@
 namespace maskwright {
 namespace {
 
-constexpr uint32_t kMostBitsOfSearches = 8;  // that rules with a parameter move: items in any order
+constexpr uint32_t kMostBitsOfSearches = 4;  // that rules with a parameter move: items in any order
 constexpr size_t kFewSteps = 1'000'000;      // of a search that engines wait for
 
 std::string tokens(uint32_t number) {
@@ -33,8 +32,7 @@ TokenBudgets& Engine::budgets() {
 
 // Whether items may come in many orders, or many texts be remembered.
 bool Engine::has_endless_searches() {
-  const auto is_large = [](const Family* family) { return family->num_bits_moved() > kMostBitsOfSearches; };
-  if (std::ranges::any_of(program_->families(), is_large)) return true;
+  if (most_bits_moved(*program_->group) > kMostBitsOfSearches) return true;
   std::call_once(knows_texts_, [this] {
     has_many_texts_ = program_->has_memory && remember_many_texts(*vocabulary_, program_->groups());
   });

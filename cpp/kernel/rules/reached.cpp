@@ -1,6 +1,7 @@
 #include "rules/reached.h"
 
 #include <algorithm>
+#include <unordered_map>
 #include <unordered_set>
 
 #include "rules/instances/family.h"
@@ -23,6 +24,11 @@ std::vector<RuleGroup*> reached(RuleGroup& group, Leads&& leads) {
   return out;
 }
 
+std::vector<RuleGroup*> leading_to_families(RuleGroup& group) {
+  if (!group.leads_to_families()) return {};
+  return reached(group, [](const RuleGroup& next) { return next.leads_to_families(); });
+}
+
 }  // namespace
 
 std::vector<RuleGroup*> groups_reached(RuleGroup& group) {
@@ -31,10 +37,28 @@ std::vector<RuleGroup*> groups_reached(RuleGroup& group) {
 
 std::vector<Family*> families_reached(RuleGroup& group) {
   std::vector<Family*> out;
-  if (!group.leads_to_families()) return out;
-  for (RuleGroup* each : reached(group, [](const RuleGroup& next) { return next.leads_to_families(); }))
+  for (RuleGroup* each : leading_to_families(group))
     if (each->family()) out.push_back(each->family());
   return out;
+}
+
+// Callees were made first, but for what was deferred.
+uint32_t most_bits_moved(RuleGroup& group) {
+  std::vector<RuleGroup*> groups = leading_to_families(group);
+  std::ranges::sort(groups, {}, &RuleGroup::id);
+  std::unordered_map<const RuleGroup*, uint32_t> most;
+  for (bool has_grown = true; has_grown;) {
+    has_grown = false;
+    for (RuleGroup* each : groups) {
+      uint32_t below = 0;
+      for (const LinkedRule& link : each->callees()) below = std::max(below, most[link.group.get()]);
+      if (const LinkedRule* content = each->content()) below = std::max(below, most[content->group.get()]);
+      const uint32_t bits = below + (each->family() ? each->family()->num_bits_moved() : 0);
+      has_grown = has_grown || bits > most[each];
+      most[each] = bits;
+    }
+  }
+  return most[&group];
 }
 
 bool is_retired(RuleGroup& group) {

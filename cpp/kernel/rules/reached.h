@@ -12,6 +12,10 @@ namespace maskwright {
 std::vector<RuleGroup*> groups_reached(RuleGroup& group);
 std::vector<Family*> families_reached(RuleGroup& group);
 
+// How many bits of their parameters families move that lead to each other, at most: an object whose members come in any
+// order within a member of such an object counts both.
+uint32_t most_bits_moved(RuleGroup& group);
+
 // Whether it leads to a family that is retired, and so has to be linked again.
 bool is_retired(RuleGroup& group);
 

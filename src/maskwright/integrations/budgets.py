@@ -45,7 +45,7 @@ def matcher_within(compiled: CompiledGrammar, max_tokens: int | None, **options:
     limit = as_integer("max_tokens", max_tokens, at_least=1)
     if limit > 1:
         try:
-            return GrammarMatcher(compiled, max_tokens=limit - 1, budget="quick", **options)
+            return GrammarMatcher(compiled, max_tokens=limit - 1, **options)
         except (LimitError, UnsatisfiableError):
             pass
     matcher, caveat = matcher_for_engine(compiled, limit, **options)

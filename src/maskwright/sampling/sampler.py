@@ -117,7 +117,7 @@ class StructureSampler:
             raise OptionError(f"temperature must be > 0, not {self._temperature}", option="temperature", hint=hint)
         self._max_attempts = as_integer("max_attempts", max_attempts, at_least=1)
         self._free_end = bool(free_end)
-        self._start = GrammarMatcher(compiled, max_tokens=max_tokens)
+        self._start = GrammarMatcher(compiled, max_tokens=max_tokens, budget="exact")
         self._info = compiled.tokenizer_info
         self._stops = np.array(self._info.stop_token_ids, np.int64)
         self._row = allocate_token_bitmask(1, self._info.vocab_size)

@@ -21,7 +21,8 @@ const INDICES_HINT =
  * @property {boolean} [terminateWithoutStopToken] whether the output is over as soon as it is complete
  * @property {number} [maxTokens] the most tokens of the whole output, stop tokens apart: masks leave only tokens after
  *     which it can still be completed within them
- * @property {"exact" | "quick"} [budget] how it is decided what can still be completed
+ * @property {"exact" | "quick"} [budget] how it is decided what can still be completed: by bounds, or exactly, which can
+ *     be slow near the end of the budget, or end in a `LimitError`
  * @property {number} [defaultTemperature] what `temperature` returns where the grammar asks for none
  */
 /** @typedef {import("./arguments.js").TokenId} TokenId */
@@ -46,7 +47,7 @@ export class GrammarMatcher {
       this.#handle = new Handle(call("mw_fork", options.of.#handle.at), "mw_matcher_free");
       return;
     }
-    const { maxTokens, budget = "exact", defaultTemperature, overrideStopTokens } = named(options, OPTIONS);
+    const { maxTokens, budget = "quick", defaultTemperature, overrideStopTokens } = named(options, OPTIONS);
     this.stopTokenIds = stopTokens(overrideStopTokens, info);
     if (budget !== "exact" && budget !== "quick") {
       throw new OptionError(`budget must be "exact" or "quick", not '${String(budget).slice(0, 60)}'`, { option: "budget" });

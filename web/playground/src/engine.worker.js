@@ -57,7 +57,7 @@ const operations = {
   /** Begins an output of at most so many tokens. */
   begin({ maxTokens }) {
     writing?.dispose();
-    writing = new GrammarMatcher(current(), { maxTokens, budget: "quick" });
+    writing = new GrammarMatcher(current(), { maxTokens });
   },
 
   /** The mask of the output's next token, and how long it took. */
