@@ -11,6 +11,7 @@ from maskwright.ir import Expr, GrammarIR, alt, and_, bytes_in, seq, star
 from oracle.comparing import compile_ir
 from oracle.grammars import A, B, grammar
 from oracle.vocabularies import BYTES
+from structural_tag.spelling import vocabulary
 from timing import processor_seconds
 
 AB = bytes_in(b"ab")
@@ -46,6 +47,20 @@ def test_a_search_given_up_is_not_begun_again() -> None:
     assert matcher.num_accepted_tokens == 0
     assert matcher.accept_token(ord("x"))
     assert matcher.is_completed()
+
+
+@pytest.mark.parametrize("max_tokens", [1, 14, 24])
+def test_a_search_that_had_little_left_is_begun_again(max_tokens: int) -> None:
+    """A budget that is looked at quickly leaves few steps: what runs out of them is not too large for others."""
+    info = vocabulary(pieces=["\n<", "ab", "</parameter>"])
+    strings = {"type": "object", "properties": {"s": {"type": "string", "maxLength": 14}}, "required": ["s"]}
+    style = {"type": "json_schema", "style": "qwen_xml", "excludes": ["</function>"], "json_schema": strings}
+    compiled = maskwright.GrammarCompiler(info).compile_structural_tag({"format": style})
+    with pytest.raises((maskwright.UnsatisfiableError, maskwright.LimitError)):
+        maskwright.GrammarMatcher(compiled, max_tokens=max_tokens, budget="quick")
+    matcher = maskwright.GrammarMatcher(compiled, max_tokens=100, budget="quick")
+    assert matcher.accept_string("<parameter=s>")
+    assert matcher.fill_next_token_bitmask(maskwright.allocate_token_bitmask(1, info.vocab_size))
 
 
 def test_in_a_batch_the_sequence_is_named_and_none_changes() -> None:

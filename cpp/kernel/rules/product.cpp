@@ -162,9 +162,10 @@ ProductAutomaton::Search::Outcome ProductAutomaton::run(Search& search, size_t m
 }
 
 // Keeps what a search has found, and returns whether it came to an end.
-bool ProductAutomaton::conclude(const Search& search, Search::Outcome outcome) {
+bool ProductAutomaton::conclude(const Search& search, Search::Outcome outcome, const Work::Measure& work) {
   if (outcome == Search::Outcome::TooMuch) {
-    if (!Work::is_shared()) too_large_.insert(search.node(0));  // or every mask would search again
+    if (search.num_visits() > kMaxSearch || work.is_large())
+      too_large_.insert(search.node(0));  // or every mask would search again
     refuse();
   }
   if (outcome == Search::Outcome::Exhausted) {
@@ -180,13 +181,14 @@ bool ProductAutomaton::is_live(const Tuple& tuple) {
   if (is_end(tuple)) return true;
   if (const auto it = life_.find(tuple); it != life_.end()) return it->second;
   if (too_large_.contains(tuple)) refuse();
+  const Work::Measure work;
   Search search(tuple);
   Search::Outcome outcome = run(search, kEasySearch);
   if (outcome == Search::Outcome::TooMuch) {
     if (operands_.size() > 2 && has_disjoint_states(tuple)) return life_[tuple] = false;
     outcome = run(search, kMaxSearch);
   }
-  return conclude(search, outcome);
+  return conclude(search, outcome, work);
 }
 
 // Whether two of the states have no string in common: where one of two words that exclude each other has come, say.
@@ -214,13 +216,14 @@ bool ProductAutomaton::has_disjoint_states(const Tuple& tuple) {
 bool ProductAutomaton::has_nonempty_string() {
   const Tuple begin = start();
   if (begin.empty()) return false;
+  const Work::Measure work;
   Search search(begin);
   Search::Outcome outcome = run(search, kEasySearch);
   if (outcome == Search::Outcome::TooMuch) {
     if (operands_.size() > 2 && has_disjoint_operands()) return false;
     outcome = run(search, kMaxSearch);
   }
-  return conclude(search, outcome);
+  return conclude(search, outcome, work);
 }
 
 bool ProductAutomaton::has_disjoint_operands() const {

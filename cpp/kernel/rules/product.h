@@ -29,6 +29,7 @@
 #include "support/best_first.h"
 #include "support/byte_set.h"
 #include "support/ids.h"
+#include "support/work.h"
 
 namespace maskwright {
 
@@ -87,7 +88,7 @@ class ProductAutomaton {
   using Search = BestFirst<Tuple, TupleHash>;
   bool is_end(const Tuple& tuple) const { return sole(tuple) || final(tuple) || terminates(tuple); }
   Search::Outcome run(Search& search, size_t most) const;
-  bool conclude(const Search& search, Search::Outcome outcome);
+  bool conclude(const Search& search, Search::Outcome outcome, const Work::Measure& work);
   bool has_disjoint_operands() const;
   bool has_disjoint_states(const Tuple& tuple);
   static bool are_disjoint(const Operand& a, const Operand& b);

@@ -7,7 +7,6 @@
 namespace maskwright {
 
 constinit thread_local size_t Work::left_ = Work::kUnlimited;
-constinit thread_local size_t Work::num_shares_ = 0;
 
 void Work::refuse() {
   throw LimitExceeded("work", "the grammar is too ambiguous or too large: one answer takes more than " +

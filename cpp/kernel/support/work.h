@@ -34,20 +34,24 @@ class Work {
   // No more than so many steps from here to the end of the scope. What runs out of them may be asked again with more.
   class Share {
    public:
-    explicit Share(size_t steps) : before_(left_), given_(steps < left_ ? steps : left_) {
-      left_ = given_;
-      ++num_shares_;
-    }
+    explicit Share(size_t steps) : before_(left_), given_(steps < left_ ? steps : left_) { left_ = given_; }
     Share(const Share&) = delete;
-    ~Share() {
-      --num_shares_;
-      left_ = before_ == kUnlimited ? kUnlimited : before_ - (given_ - left_);
-    }
+    ~Share() { left_ = before_ == kUnlimited ? kUnlimited : before_ - (given_ - left_); }
 
    private:
     const size_t before_, given_;
   };
-  static bool is_shared() { return num_shares_ > 0; }
+
+  // Tells whether what has run out of steps, from here on, is large itself. Where others left it few, it may be asked
+  // again with more.
+  class Measure {
+   public:
+    Measure() : before_(left_) {}
+    bool is_large() const { return before_ != kUnlimited && before_ - left_ >= kMost / 2; }
+
+   private:
+    const size_t before_;
+  };
 
   // Whether so many steps may still be taken; they then count as taken.
   static bool afford(size_t steps) {
@@ -65,7 +69,7 @@ class Work {
  private:
   static constexpr size_t kMost = 15'000'000;
   static constexpr size_t kUnlimited = SIZE_MAX;
-  static constinit thread_local size_t left_, num_shares_;
+  static constinit thread_local size_t left_;
 };
 
 }  // namespace maskwright
