@@ -103,6 +103,9 @@ def _usual_hint(argument: str, expected: str, value: object) -> str | None:
     if argument == "token_id" and is_text:
         return "pass a token's id; accept_string accepts text"
     shape = getattr(value, "shape", None)
+    if expected == "an int" and type_name(value) in ("bool", "numpy.bool", "numpy.bool_"):
+        is_item = argument.startswith("each of ")
+        return "pass numbers instead of a mask: numpy.flatnonzero(mask)" if is_item else None
     if expected == "an int" and isinstance(value, float):
         return "pass int(value)"
     if expected == "an int" and isinstance(shape, tuple) and all(size == 1 for size in shape):

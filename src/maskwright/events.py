@@ -155,7 +155,7 @@ class _Recorder:
                 text = text.removeprefix("\n")
             self._value(json.dumps(text, ensure_ascii=False)[1:-1])
         elif kind == "single":
-            self._value(text.replace('"', '\\"'))
+            self._value(text.replace("'", "").replace('"', '\\"'))
         elif kind == "arguments":
             self._pieces.append(text)
         elif kind in _NAMES:

@@ -51,6 +51,18 @@ MISTAKES: dict[str, tuple[Callable[[], Any], type[mw.MaskwrightError], str]] = {
         mw.StructuralTagError,
         'any text: {"type": "any_text"}',
     ),
+    "a mask of rows to fill": (
+        lambda: mw.BatchGrammarMatcher([matcher()]).fill_next_token_bitmask(mw.allocate_token_bitmask(1, 257), [True]),
+        mw.ArgumentError,
+        "not bool\n  hint: pass numbers instead of a mask: numpy.flatnonzero(mask)",
+    ),
+    "an array as a mask of rows to apply": (
+        lambda: mw.apply_token_bitmask_inplace(
+            np.zeros((1, 257), np.float32), mw.allocate_token_bitmask(1, 257), indices=np.array([True])
+        ),
+        mw.ArgumentError,
+        "hint: pass numbers instead of a mask: numpy.flatnonzero(mask)",
+    ),
     "a tool's name as tools": (lambda: tools("w"), mw.RequestError, "pass the tools themselves, not a name"),
     "tools as a text": (lambda: tools("[]"), mw.RequestError, "pass the array itself, not its JSON text"),
     "names as parameters": (

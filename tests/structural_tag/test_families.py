@@ -19,7 +19,7 @@ from maskwright.structural_tag import (
     model_families,
     register_model_structural_tag,
 )
-from structural_tag.families.transcripts import FAMILIES, JSON, OTHERS, TOOLS, UNMARKED
+from structural_tag.families.transcripts import CALLS_LAST, FAMILIES, JSON, OTHERS, TOOLS, UNMARKED
 from structural_tag.spelling import accepts, vocabulary
 
 INFO = vocabulary(pieces=["<", "Paris", '"}', "</", "tool_call>", "<tool", '": "', "get_", "\n\n"])
@@ -55,8 +55,9 @@ def test_auto(family: str) -> None:
 @pytest.mark.parametrize("family", FAMILIES)
 def test_required(family: str) -> None:
     it = FAMILIES[family]
-    accepted = [it.calls(), "\n" + it.calls(2)]
-    check(family, accepted, ["", "No.", "No. " + it.calls()], reasoning="disabled", tool_choice="required")
+    accepted, rejected = [it.calls(), it.calls(2)], ["", "No.", "No. " + it.calls()]
+    (rejected if family in UNMARKED else accepted).append("\n" + it.calls(2))
+    check(family, accepted, rejected, reasoning="disabled", tool_choice="required")
 
 
 @pytest.mark.parametrize("family", FAMILIES)
@@ -67,11 +68,39 @@ def test_what_may_follow_a_call(family: str, parallel: bool) -> None:
     call = it.calls()
     for choice in ("auto", "required"):
         request = {"reasoning": "disabled", "tool_choice": choice, "parallel_tool_calls": parallel}
-        check(family, [call, f"{call}\n", f"{call}\n\n", f"\n{call} "], [], **request)
+        check(family, [call, f"{call}\n", f"{call}\n\n", f"{call} "], [], **request)
+        if family not in UNMARKED:
+            check(family, [f"\n{call} "], [], **request)
         if it.section == "{calls}" and parallel:
-            check(family, [f"{call}\nDone.", f"{call}\nAnd:\n{call}\n"], [], **request)
+            followed = [f"{call}\nDone.", f"{call}\nAnd:\n{call}\n"]
+            check(family, *(([], followed) if family in CALLS_LAST else (followed, [])), **request)
     named = {"type": "function", "function": {"name": "get_weather"}}
     check(family, [f"{call}\n"], [f"{call}\nDone."], reasoning="disabled", tool_choice=named)
+
+
+@pytest.mark.parametrize("family", ["deepseek_r1", "deepseek_v3", "deepseek_v3_1"])
+def test_json_in_a_line(family: str) -> None:
+    """What vLLM's parsers of these formats read of a call ends with the line."""
+    call = FAMILIES[family.replace("v3", "r1") if family == "deepseek_v3" else family].calls()
+    in_lines = call.replace('{"city"', '{\n"city"')
+    check(family, [call, call.replace('{"', '{ \t"')], [in_lines], reasoning="disabled")
+    for layout in ({"any_whitespace": True}, {"max_whitespace_cnt": 2}, {"whitespace_pattern": "[ \n]*"}):
+        check(family, [call, in_lines], [], reasoning="disabled", **layout)
+
+
+@pytest.mark.parametrize("family", ["qwen_3_coder", "qwen_3_5", "mimo", "seed_oss"])
+def test_no_string_holds_what_parsers_cut_by(family: str) -> None:
+    """They read two parameters, or half of the string."""
+    call = FAMILIES[family].calls()
+    rejected = [call.replace("Paris", f"Paris {mark}x") for mark in ("<parameter=", "</function>", "</parameter>")]
+    check(family, [call, call.replace("Paris", "<parameter> = <x>")], rejected, reasoning="disabled")
+
+
+def test_the_name_before_glm_4_7_is_a_line() -> None:
+    """SGLang's parser of GLM 4.5 finds no call without the newline."""
+    one_line, two_lines = "<tool_call>get_time</tool_call>", "<tool_call>get_time\n</tool_call>"
+    check("glm_4_5", [two_lines], [one_line], reasoning="disabled")
+    check("glm_4_7", [two_lines, one_line], [], reasoning="disabled")
 
 
 @pytest.mark.parametrize("family", FAMILIES)

@@ -129,7 +129,7 @@ def test_either_quotes_and_constants_of_json() -> None:
 
 
 @pytest.mark.parametrize(
-    "spelled", [r"'\n'", "'\"'", r"'é\\'", r"'\u00e9'", "'/'", "'\"\"'", r"""'\\"'""", r'"\"\n"', r"'\u0027'"]
+    "spelled", [r"'\n'", "'\"'", r"'é\\'", r"'\u00e9'", "'/'", "''", "'\"\"'", r"""'\\"'""", r'"\"\n"', r"'\u0027'"]
 )
 @pytest.mark.parametrize("string", [{"maxLength": 3}, {}])
 def test_strings_in_either_quotes_are_reported_as_json(spelled: str, string: dict[str, Any]) -> None:

@@ -26,13 +26,32 @@ def test_members(style: str) -> None:
         s.format(""),
         s.format('a "b" <é>\n'),
         s.format("x") + n.format("7"),
-        s.format("x") + "\n" + n.format(" 7\n"),
+        s.format("x") + "\n" + n.format("7") + "\n",
     ]
     if o:
         accepted.append(s.format("x") + o.format() + "\n")
     rejected = ["", n.format("7"), n.format("7") + s.format("x"), s.format("x") * 2, s.format("x") + n.format("x")]
     rejected += [s.format("x")[:-1], s.format("x") + "y"]
     check(schema, style, accepted, rejected)
+
+
+@pytest.mark.parametrize("style", SPELLED)
+def test_white_space_around_values(style: str) -> None:
+    """Servers' parsers read ` true` as a string, or as false; what a label calls JSON, and objects, as JSON."""
+    n = SPELLED[style][1]
+    is_labelled = any(kind.label for kind in STYLES[style].kinds)
+    spaced = [n.format(text) for text in (" {}", "{} ", "\t{}", "{}\n\n", " {}\n")]
+    on_lines = [n.format(text) for text in ("\n{}", "{}\n", "\n{}\n")]
+    for kind, value in (("integer", "7"), ("boolean", "true"), ("null", "null"), (["integer", "null"], "null")):
+        schema = of({"n": {"type": kind}}, "n")
+        accepted = [n.format("{}"), *(spaced if is_labelled else []), *(on_lines if STYLES[style].padded else [])]
+        rejected = [*([] if is_labelled else spaced), *([] if is_labelled or STYLES[style].padded else on_lines)]
+        if style != "kimi_k3_xml":  # whose label is the type
+            check(schema, style, [t.format(value) for t in accepted], [t.format(value) for t in rejected])
+    if not any(kind.spelling == "items" for kind in STYLES[style].kinds) and style != "kimi_k3_xml":
+        check(
+            of({"n": {"type": ["array", "number"]}}, "n"), style, [t.format("[ 1]") for t in (*spaced, *on_lines)], []
+        )
 
 
 @pytest.mark.parametrize("style", SPELLED)
@@ -254,7 +273,7 @@ def test_order_and_number_of_members(
 @pytest.mark.parametrize("style", ["qwen_xml", "mimo_xml"])
 def test_booleans_in_two_spellings(style: str) -> None:
     spelled = "<parameter=b>{}</parameter>".format
-    accepted = [spelled("true"), spelled("True"), spelled("\nFalse\n")]
+    accepted = [spelled("true"), spelled("True"), spelled("False")]
     check(of({"b": {"type": "boolean"}}, "b"), style, accepted, [spelled("TRUE"), spelled("None"), spelled("1")])
     check(of({"b": {"const": True}}, "b"), style, [spelled("True")], [spelled("False"), spelled("false")])
     listed = of({"b": {"type": "array", "items": {"type": "boolean"}}}, "b")

@@ -156,8 +156,10 @@ FAMILIES: dict[str, Family] = {
     ),
 }
 
-# Families whose calls have no mark of their own: they look like an answer.
+# Families whose calls have no mark of their own: they look like an answer, and come at once where they must.
 UNMARKED = ("llama", "llama_4", "llama_4_pythonic", "xlam", "gemma_3")
+# Those in which nothing but calls may follow the first one, although there is no section around them.
+CALLS_LAST = ("mistral", "mistral_v11")
 
 # Families whose answer is no free text with calls in it: whole outputs by hand.
 HARMONY_CALL = f"<|channel|>commentary to=functions.get_weather <|constrain|>json<|message|>{JSON}<|call|>"

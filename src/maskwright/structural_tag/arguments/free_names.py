@@ -24,7 +24,10 @@ from maskwright.ir import Expr, alt, and_, not_, plus, repeat, seq, star, text
 # Writes one of some characters; those that a name cannot hold are left out.
 Spelling: TypeAlias = Callable[[CodePointSet], Expr]
 
-_PLAIN: Final = ~CodePointSet.from_ranges([(0, 0x20), *((ord(c), ord(c)) for c in '"<>=/:,{}[]')])
+# White space of Unicode is none, either: readers strip it off.
+_SPACES: Final = ((0, 0x20), (0x2000, 0x200A), (0x2028, 0x2029))
+_ENDS: Final = '"<>=/:,{}[]\x85\xa0\u1680\u202f\u205f\u3000'
+_PLAIN: Final = ~CodePointSet.from_ranges([*_SPACES, *((ord(c), ord(c)) for c in _ENDS)])
 
 
 @lru_cache(maxsize=16)

@@ -96,7 +96,7 @@ class PythonWriter(Writer):
         if not self.style.any_quotes:
             return double
         inner = alt(*map(_single_text, strings))
-        return alt(double, seq(_SINGLE, self.captured("single", inner), _SINGLE))
+        return alt(double, self.captured("single", seq(_SINGLE, inner, _SINGLE)))
 
     def _constant_of(self, it: tuple[int, str, str]) -> Expr:
         _, in_json, in_python = it

@@ -38,10 +38,11 @@ class RawStrings:
     def __init__(self, style: SpelledStyle, excluded: tuple[bytes, ...], captured: Captured) -> None:
         self._style, self._excluded, self._captured = style, excluded, captured
 
-    def closed(self, shape: StringShape, close: Pieces, other: Expr) -> Expr:
-        """The strings of a shape but some others, and what closes them."""
+    def closed(self, shape: StringShape, close: Pieces, other: Expr, taken: frozenset[str] = frozenset()) -> Expr:
+        """The strings of a shape but some others, and what closes them; of listed strings, all but those `taken`."""
         if shape.values is not None:
-            values = [self._constant(value, close) for value in shape.values if admits_string(shape, value)]
+            listed = [each for each in shape.values if each not in taken and admits_string(shape, each)]
+            values = [self._constant(value, close) for value in listed]
             return alt(*values) if values else never()
         body, length = body_of(shape), (shape.min_length, shape.max_length)
         is_any = body is ANY_TEXT and length == ANY_LENGTH

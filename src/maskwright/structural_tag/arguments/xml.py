@@ -69,7 +69,7 @@ from maskwright.ir import (
 from maskwright.structural_tag.arguments.free_names import Spelling, any_name, matching_pattern, names_of, spelling_of
 from maskwright.structural_tag.arguments.member_order import Members
 from maskwright.structural_tag.arguments.raw_strings import RawStrings
-from maskwright.structural_tag.formats.xml_styles import HOLES, Kind, SpelledStyle
+from maskwright.structural_tag.formats.xml_styles import HOLES, SCALARS, Kind, SpelledStyle
 from maskwright.structural_tag.texts.ends import Ends
 from maskwright.structural_tag.texts.tokens import Pieces, spelled
 
@@ -81,6 +81,7 @@ _MASKS: Final = {
     "object": OBJECT,
     "array": ARRAY,
 }
+_CONSTANTS: Final = ((NULL, ("null", "None")), (TRUE, ("true", "True")), (FALSE, ("false", "False")))
 _BOOLEANS: Final = ((TRUE, "true", "True"), (FALSE, "false", "False"))
 _NOWHERE: Final = Resource("", True)
 _ONLY: Final[dict[tuple[tuple[str, ...], bool], Node]] = {}  # schemas that admit certain types only, known by identity
@@ -101,6 +102,7 @@ class Writer:
         self.emitter, self.style, self._captures = emitter, style, capture_members
         self.separator = text(style.separator)
         self.ws = EMPTY if style.separator else _between(emitter.layout)
+        self._pad = optional(text("\n")) if style.padded else EMPTY  # what readers take off a text without quotes
         self._raw = RawStrings(style, excluded, self.captured)
         self._order = Members(emitter, style, self.separator, self._refuse)
         self._rules: dict[Any, Expr] = {}
@@ -296,6 +298,11 @@ class Writer:
         others = [texts for bits, texts in self._other_readings(conj).values() if mask & bits]
         return seq(_SPACE, alt(*others), _SPACE) if others else never()
 
+    def _taken(self, mask: int) -> frozenset[str]:
+        """The texts that are constants of this mask, and no strings, in the spellings of the style."""
+        in_python = any(kind.spelling == "boolean" for kind in self.style.kinds)
+        return frozenset([each for bit, ways in _CONSTANTS if mask & bit for each in (ways if in_python else ways[:1])])
+
     def _filled(self, template: Pieces, name: Expr, kind: Kind) -> Expr:
         holes = dict(zip(HOLES, (name, text(kind.label), self.ws), strict=True))
         return seq(*[holes[p] if isinstance(p, str) and p in holes else spelled((p,)) for p in template])
@@ -304,28 +311,39 @@ class Writer:
         strings = self.emitter.norm.shape_of(conj).strings
         if kind.spelling == "raw":
             other = never() if kind.label else self._no_string(conj, mask)
+            taken = frozenset[str]() if kind.label else self._taken(mask)
             close, rest = self._raw.closing_pieces(name)
-            return alt(*[seq(self._raw.closed(part, close, other), rest) for part in strings])
+            return alt(*[seq(self._raw.closed(part, close, other, taken), rest) for part in strings])
         if kind.spelling == "quoted":
             quoted = [self._raw.closed(part, self.style.quote, never()) for part in strings]
             return seq(spelled(self.style.quote), alt(*quoted))
         close = self._filled(self.style.close, name, kind)
         if kind.spelling == "boolean":
-            return seq(self.ws, alt(*[self._boolean(each) for each in _BOOLEANS if mask & each[0]]), self.ws, close)
+            return seq(self._pad, alt(*[self._boolean(each) for each in _BOOLEANS if mask & each[0]]), self._pad, close)
         if kind.spelling == "null":
-            return seq(self.ws, self.captured("null", _ANY_NULL), self.ws, close)
+            return seq(self._pad, self.captured("null", _ANY_NULL), self._pad, close)
         if kind.spelling not in ("json", "members", "items"):
             return self.scalar(kind, strings, mask)
-        restricted = self.of_types(conj, kind.types)
         if kind.spelling == "json":
-            inner = self.emitter.root(restricted)
-            inner = self.captured("value", inner)
-            return seq(self.ws, inner, self.ws, close) if inner[0] != OP_NEVER else inner
+            ways = [(types, space) for types, space in self._spaces(kind) if any(mask & _MASKS[each] for each in types)]
+            return alt(*[self._json(self.of_types(conj, types), space, close) for types, space in ways])
+        restricted = self.of_types(conj, kind.types)
         name_of = {"members": "object", "items": "array"}[kind.spelling]
         inner = self._rule(restricted, kind.spelling, path)
         if recalled(close):  # which a capture cannot hold
             return seq(self.captured(name_of, inner), close)
         return self.captured(name_of, seq(inner, close))
+
+    def _spaces(self, kind: Kind) -> list[tuple[tuple[str, ...], Expr]]:
+        """The white space around JSON, by type: readers compare scalars as they are, unless a label says JSON."""
+        if kind.label:
+            return [(kind.types, self.ws)]
+        scalars = tuple(each for each in kind.types if each in SCALARS)
+        return [(scalars, self._pad), (tuple(each for each in kind.types if each not in SCALARS), self.ws)]
+
+    def _json(self, conj: Conj, space: Expr, close: Expr) -> Expr:
+        inner = self.captured("value", self.emitter.root(conj))
+        return seq(space, inner, space, close) if inner[0] != OP_NEVER else inner
 
     def of_types(self, conj: Conj, types: tuple[str, ...]) -> Conj:
         """What satisfies `conj` and is of one of these types."""

@@ -12,13 +12,15 @@
            </｜DSML｜invoke>
            </｜DSML｜function_calls>
 
-V4 calls the section `tool_calls`, V4.1 ` calls` with a space in front of each name.
+V4 calls the section `tool_calls`, V4.1 ` calls` with a space in front of each name. The JSON of R1, V3 and V3.1 is
+held to one line, unless the request says where white space stands: vLLM 0.32 reads no more of it, and drops the call.
 Sources: the chat templates of deepseek-ai/DeepSeek-R1 and DeepSeek-V3.1, the encoding guide of DeepSeek-V3.2; for V4
 and V4.1, vLLM's documentation of its parsers and published outputs.
 """
 
 from __future__ import annotations
 
+from maskwright.frontends.json_schema.options import LAYOUT_OPTIONS
 from maskwright.structural_tag.families.parts import bare_calls, calls_in_section, output
 from maskwright.structural_tag.families.registry import register_model_structural_tag
 from maskwright.structural_tag.formats.base import Format
@@ -32,14 +34,15 @@ _CALL, _SEP, _CALL_END = "<｜tool▁call▁begin｜>", "<｜tool▁sep｜>", "<
 @register_model_structural_tag("deepseek_v3")
 def deepseek_r1(request: ToolRequest) -> Format:
     """Build the tag of DeepSeek R1 and V3."""
-    tags = bare_calls(request, f"{_CALL}function{_SEP}", "\n```json\n", f"\n```{_CALL_END}")
+    tags = bare_calls(_in_a_line(request), f"{_CALL}function{_SEP}", "\n```json\n", f"\n```{_CALL_END}")
     return output(request, calls_in_section(request, _BEGIN, tags, _END, separator="\n"))
 
 
 @register_model_structural_tag("deepseek_v3_1", reasoning="auto")
 def deepseek_v3_1(request: ToolRequest) -> Format:
     """Build the tag of DeepSeek V3.1."""
-    return output(request, calls_in_section(request, _BEGIN, bare_calls(request, _CALL, _SEP, _CALL_END), _END))
+    tags = bare_calls(_in_a_line(request), _CALL, _SEP, _CALL_END)
+    return output(request, calls_in_section(request, _BEGIN, tags, _END))
 
 
 @register_model_structural_tag("deepseek_v3_2", reasoning="auto")
@@ -58,6 +61,13 @@ def deepseek_v4(request: ToolRequest) -> Format:
 def deepseek_v4_1(request: ToolRequest) -> Format:
     """Build the tag of DeepSeek V4.1."""
     return _dsml(request, " calls", "deepseek_v4_1_xml", " ")
+
+
+def _in_a_line(request: ToolRequest) -> ToolRequest:
+    """The request with arguments in one line, unless it chooses a layout."""
+    if any(request.options.get(name) is not None for name in LAYOUT_OPTIONS):
+        return request
+    return request._replace(options={**request.options, "whitespace_pattern": "[ \\t]{0,32}"})
 
 
 def _dsml(request: ToolRequest, section: str, style: str, space: str = "") -> Format:

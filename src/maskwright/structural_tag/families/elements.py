@@ -44,7 +44,8 @@ _SEED_THINK = ("<seed:think>", "</seed:think>")
 def seed_oss(request: ToolRequest) -> Format:
     """Build the tag of Seed-OSS."""
     begin, end = "<seed:tool_call>", "</seed:tool_call>"
-    tags = bare_calls(request, f"{begin}\n<function=", ">\n", f"</function>\n{end}", "mimo_xml", "</function>", end)
+    marks = ("</function>", end, "<parameter=")  # by which parsers cut
+    tags = bare_calls(request, f"{begin}\n<function=", ">\n", f"</function>\n{end}", "mimo_xml", *marks)
     answer = calls_in_text(request, [begin], tags, excludes=_SEED_THINK)
     return output(request, answer, _SEED_THINK)
 

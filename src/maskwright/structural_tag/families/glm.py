@@ -5,6 +5,7 @@
     <arg_value>Paris</arg_value>
     </tool_call>
 
+4.7 may leave out the newlines; before it the one after the name is always there, as parsers for 4.5 need it.
 Source: the chat templates of zai-org/GLM-4.5 and zai-org/GLM-4.7.
 """
 
@@ -17,9 +18,18 @@ from maskwright.structural_tag.request import ToolRequest
 
 
 @register_model_structural_tag("glm", "glm_4_5", "glm_4_6", reasoning="auto")
-@register_model_structural_tag("glm_4_7", reasoning="enabled")
 def glm(request: ToolRequest) -> Format:
-    """Build the tag of GLM 4."""
+    """Build the tag of GLM 4.5 and 4.6."""
+    return _calls_in_text(request, "\n")
+
+
+@register_model_structural_tag("glm_4_7", reasoning="enabled")
+def glm_4_7(request: ToolRequest) -> Format:
+    """Build the tag of GLM 4.7."""
     # The name is told apart by what follows it: white space, the first key, or the end.
-    tags = bare_calls(request, "<tool_call>", "", "</tool_call>", "glm_xml", "</tool_call>")
+    return _calls_in_text(request, "")
+
+
+def _calls_in_text(request: ToolRequest, after_name: str) -> Format:
+    tags = bare_calls(request, "<tool_call>", after_name, "</tool_call>", "glm_xml", "</tool_call>")
     return output(request, calls_in_text(request, ["<tool_call>"], tags))

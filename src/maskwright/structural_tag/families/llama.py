@@ -3,7 +3,8 @@
     {"name": "get_weather", "parameters": {"city": "Paris"}}
     <|python_tag|>{"type": "function", "name": "get_weather", "parameters": {"city": "Paris"}}
 
-`"type": "function"` may be there or not, and what follows `<|python_tag|>` may be spread over lines.
+A call that must come is the very beginning, since SGLang looks for it there. `"type": "function"` may be there or not,
+and what follows `<|python_tag|>` may be spread over lines.
 
 The other template of Llama 4 asks for a list of Python calls: see pythonic.py. There is no reasoning.
 Sources: the chat templates of meta-llama/Llama-3.1-8B-Instruct and meta-llama/Llama-4-Scout-17B-16E-Instruct; the
@@ -12,7 +13,7 @@ prompt formats and `encode_tool_call` of llama-models 0.3.0.
 
 from __future__ import annotations
 
-from maskwright.structural_tag.families.parts import calls_in_text, json_calls, text_of
+from maskwright.structural_tag.families.parts import calls_in_text, exactly, json_calls, text_of
 from maskwright.structural_tag.families.registry import register_model_structural_tag
 from maskwright.structural_tag.formats.base import Format
 from maskwright.structural_tag.formats.classes import OrFormat, TagFormat
@@ -37,4 +38,4 @@ def llama(request: ToolRequest) -> Format:
         # One object for all begins: it is looked at once.
         calls = OrFormat(json_calls(request, "", middle, end))
         tags += [TagFormat(begin, calls, "") for begin in begins]
-    return calls_in_text(request, _TRIGGERS, tags, excludes=(), separator=";")
+    return calls_in_text(request, _TRIGGERS, tags, excludes=(), separator=";", before=exactly(""))

@@ -4,8 +4,9 @@
     v11           [TOOL_CALLS]get_weather[CALL_ID]a1B2c3D4e[ARGS]{"city": "Paris"}
     v13, v15      [TOOL_CALLS]get_weather[ARGS]{"city": "Paris"}[TOOL_CALLS]get_time[ARGS]{}
 
-Ids may be left out. Before the list of v3 to v7 there may be a space, which SentencePiece puts there. Reasoning models
-of v13 and later write `[THINK]…[/THINK]` first.
+After the first call come only calls: nothing tells text from the arguments before it. Ids may be left out. Before the
+list of v3 to v7 there may be a space, which SentencePiece puts there. Reasoning models of v13 and later write
+`[THINK]…[/THINK]` first.
 Source: mistral-common 1.13.1, whose output is compared in tests/structural_tag/families/test_makers.py.
 """
 
@@ -14,7 +15,6 @@ from __future__ import annotations
 from maskwright.structural_tag.families.parts import (
     bare_calls,
     calls_in_section,
-    calls_in_text,
     in_order,
     json_calls,
     output,
@@ -51,15 +51,19 @@ def mistral_v3(request: ToolRequest) -> Format:
 @register_model_structural_tag("mistral_v11")
 def mistral_v11(request: ToolRequest) -> Format:
     """Build the tag of Mistral's tokenizer v11."""
-    return calls_in_text(request, ["[TOOL_CALLS]"], request.calls(_call_of_v11), excludes=())
+    return _calls(request, request.calls(_call_of_v11))
 
 
 def _call_of_v11(request: ToolRequest, tool: Tool) -> TagFormat:
-    return request.call(tool, f"[TOOL_CALLS]{tool.name}", in_order(_TO_ARGUMENTS, request.arguments(tool)), "")
+    return request.call(tool, tool.name, in_order(_TO_ARGUMENTS, request.arguments(tool)), "")
 
 
 @register_model_structural_tag("mistral", "mistral_v13", "mistral_v15", reasoning="auto")
 def mistral(request: ToolRequest) -> Format:
     """Build the tag of Mistral's tokenizers v13 and later."""
-    tags = bare_calls(request, "[TOOL_CALLS]", "[ARGS]", "")
-    return output(request, calls_in_text(request, ["[TOOL_CALLS]"], tags, excludes=_THINK), _THINK)
+    return output(request, _calls(request, bare_calls(request, "", "[ARGS]", ""), _THINK), _THINK)
+
+
+def _calls(request: ToolRequest, tags: tuple[TagFormat, ...], excludes: tuple[str, ...] = ()) -> Format:
+    """Free text, then all calls, each behind its mark."""
+    return calls_in_section(request, "[TOOL_CALLS]", tags, "", separator="[TOOL_CALLS]", excludes=excludes)

@@ -99,8 +99,11 @@ def marked(request: ToolRequest, answer: Format, *marks: tuple[str, str]) -> For
 
 
 def list_or_text(request: ToolRequest, calls: Format) -> Format:
-    """Calls in brackets and nothing else, or an answer, which does not begin with `[`."""
-    section = SequenceFormat((WHITE, TagFormat("[", calls, "]"), WHITE))
+    """Calls in brackets and nothing else, or an answer, which does not begin with `[`, even after white space.
+
+    No white space stands before the calls, since some parsers look for them at the very start.
+    """
+    section = SequenceFormat((TagFormat("[", calls, "]"), WHITE))
     if request.must_call:
         return section
     return OrFormat((section, text_of(request) if request.content else canonical_bytes(_NO_LIST)))
@@ -130,9 +133,11 @@ def calls_in_text(
     tags: Sequence[TagFormat],
     excludes: Sequence[str] = THINK,
     separator: str = "",
+    before: Format = WHITE,
 ) -> Format:
     """Free text with calls in it, each a tag of its own. Where nothing may be called, no call begins.
 
+    Calls without text before them may have `before` there.
     A call may have `separator` behind it, which is no text. Text may follow a call where others may; after the only
     one there is white space.
     """
@@ -141,9 +146,9 @@ def calls_in_text(
     if request.content is not None and not request.must_call:
         between = SequenceFormat((OptionalFormat(ConstStringFormat(separator)), WHITE)) if separator else WHITE
         call = SequenceFormat((OrFormat(tuple(tags)), between))
-        return OrFormat((SequenceFormat((WHITE, PlusFormat(call) if request.parallel else call)), text_of(request)))
+        return OrFormat((SequenceFormat((before, PlusFormat(call) if request.parallel else call)), text_of(request)))
     if request.must_call and not request.parallel:
-        return SequenceFormat((WHITE, OrFormat(tuple(tags)), WHITE))
+        return SequenceFormat((before, OrFormat(tuple(tags)), WHITE))
     calls = TriggeredTagsFormat(
         tuple(triggers),
         tuple(tags if request.parallel else [remade(tag, _then_white, _then_white) for tag in tags]),
@@ -153,7 +158,7 @@ def calls_in_text(
         capture="content",
         separator=separator,
     )
-    return SequenceFormat((WHITE, calls)) if request.must_call else calls
+    return SequenceFormat((before, calls)) if request.must_call else calls
 
 
 def _then_white(tag: TagFormat) -> TagFormat:

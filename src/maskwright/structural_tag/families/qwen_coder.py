@@ -22,7 +22,7 @@ from maskwright.structural_tag.formats.classes import ConstStringFormat, RegexFo
 from maskwright.structural_tag.request import ToolRequest
 from maskwright.structural_tag.tools import Tool
 
-_ENDS = ("</function>", "</tool_call>")  # parsers of these formats cut calls by them
+_ENDS = ("</function>", "</tool_call>", "<parameter=")  # parsers of these formats cut calls by them
 _NEWLINE = shared(RegexFormat("\\n?"))
 _END = shared(SequenceFormat((ConstStringFormat("</function>"), _NEWLINE)))
 

@@ -19,9 +19,10 @@ A style spells a member as `open value close`. `Kind`s say how values of certain
     python       city="Paris", days=3                                                   see python_calls.py
     python_any   city='Paris', dry=true
 
-Between members and around values in JSON there may be white space. Where `padded`, strings may have a newline before
-and one after them which do not count, as readers of that format take them off. The chat templates of Qwen and MiMo
-write `True`, `False` and `None`; readers take both spellings.
+Between members and around objects and arrays in JSON there may be white space. Where `padded`, all other values may
+have a newline before and one after them which do not count, as readers of that format take them off. Numbers, booleans
+and null have no other white space around them unless a label says that they are JSON: servers' parsers take ` true` for
+a string, or for false. The chat templates of Qwen and MiMo write `True`, `False` and `None`.
 Sources: the chat templates that come with the models; for the newest styles, the outputs that XGrammar 0.2.8 accepts.
 Tested by tests/structural_tag/arguments/test_xml.py.
 """
@@ -125,7 +126,7 @@ def _template(text: str, tokens: Tokens) -> Pieces:
 
 
 _OTHERS: Final = ("number", "boolean", "null", "object", "array")
-_SCALARS: Final = ("number", "boolean", "null")
+SCALARS: Final = ("number", "boolean", "null")
 _PLAIN: Final = (Kind(("string",), "raw"), Kind(_OTHERS, "json"))
 _WITH_BOOLEANS: Final = (
     Kind(("string",), "raw"),
@@ -179,7 +180,7 @@ STYLES: Final = {
         f"{_M3}</{{name}}>",
         (
             Kind(("string",), "raw"),
-            Kind(_SCALARS, "json"),
+            Kind(SCALARS, "json"),
             Kind(("object",), "members"),
             Kind(("array",), "items"),
         ),
@@ -196,7 +197,7 @@ STYLES: Final = {
         "</cofl:value>",
         (
             Kind(("string",), "raw", "raw"),
-            Kind(_SCALARS, "json", "json"),
+            Kind(SCALARS, "json", "json"),
             Kind(("object",), "members", "dict"),
             Kind(("array",), "items", "list"),
         ),
