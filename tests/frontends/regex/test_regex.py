@@ -90,6 +90,10 @@ FULL = [
     ("a\0b", ["a\0b"], ["ab"]),
     ("é|ê", ["é", "ê"], ["e"]),
     ("(?=a)*b", ["b"], ["ab"]),
+    # what comes zero times, beside assertions that look at its neighbours
+    ("b(?!a)[ac]{0}", ["b"], ["bc", "ba"]),
+    ("(?:[ac]{0}|(?<=-))(?:[bc]d{0}|$)", ["b", ""], ["a", "ab", "bd"]),
+    (r"(?:(?:\ba){0}-\b){0,2}a", ["a", "-a"], ["aa", "a-a", "-aa"]),
 ]
 
 # The same, where more could not follow.

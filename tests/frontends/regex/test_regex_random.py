@@ -21,7 +21,7 @@ from maskwright.frontends.regex import regex_to_expr
 
 TEXTS = ["".join(t) for n in range(4) for t in itertools.product("ab-\n", repeat=n)]
 ATOMS = ["a", "b", "-", "ab", "[ab]", "[^a]", ".", r"\w", r"\W", r"\s", "(?i:A)", "(?s:.)", r"\x61"]
-COUNTS = ["*", "+", "?", "*?", "{2}", "{1,2}", "{0,2}", "{2,}"]
+COUNTS = ["*", "+", "?", "*?", "{2}", "{1,2}", "{0,2}", "{2,}", "{0}"]
 ANCHORS = ["^", "$", r"\b", r"\B", "(?m:^)", "(?m:$)"]
 LOOKS = ["(?=", "(?!", "(?<=", "(?<!"]
 

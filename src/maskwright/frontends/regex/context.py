@@ -196,7 +196,7 @@ class _Machine:
         return found
 
     def _some(self, node: Node, before: int | None, after: int | None, first: int, last: int) -> Expr:
-        if not first or not last or isinstance(node, Boundary):
+        if not first or not last or not node.max_width:
             return never()
         if not node.asserts:
             starts = None if first == self.after.all else self.after.chars(first)

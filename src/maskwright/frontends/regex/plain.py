@@ -94,6 +94,8 @@ class PlainPieces:
 
     def some(self, node: Node, starts: CodePointSet | None, ends: CodePointSet | None) -> Expr:
         """The non-empty strings of a plain tree that start and end with certain characters."""
+        if not node.max_width:  # also what comes zero times
+            return never()
         for end, wanted in ((0, starts), (-1, ends)):
             if wanted is not None and self._overlap(self.edge(node, end), wanted) is _Overlap.NONE:
                 return never()
