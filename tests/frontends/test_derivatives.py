@@ -7,9 +7,10 @@ import re
 
 import pytest
 
-from maskwright.frontends.derivatives import derivative, nullable, overlap
+from maskwright.frontends.derivatives import common_match, derivative, nullable, overlap
 from maskwright.frontends.json_schema.emit.name_patterns import OverlapError, sets_of_patterns
 from maskwright.frontends.json_schema.sets.strings import pattern_text
+from maskwright.frontends.regex import regex_to_expr
 
 PATTERNS = ["^ab", "^ac?$", "^[ab]+$", "b$", "c", "^(?!a)", "^$", "^.{2}$", "^a{2,3}$"]
 
@@ -38,6 +39,13 @@ def test_patterns_that_overlap_are_never_told_apart() -> None:
 )
 def test_patterns_that_begin_differently_are_told_apart(patterns: list[str], count: int) -> None:
     assert len(sets_of_patterns(dict.fromkeys(patterns))) == count
+
+
+def test_a_long_search_for_a_common_match_ends() -> None:
+    counts, others = (regex_to_expr(pattern) for pattern in ("((a{1,500}|b){1,500}c)+d", "[a-c]+e"))
+    assert common_match(counts, others, 5_000) is None
+    assert common_match(regex_to_expr("a*b"), regex_to_expr("[ab]{2}"), 5_000) is True
+    assert common_match(regex_to_expr("a*b"), regex_to_expr("b[ab]"), 5_000) is False
 
 
 def test_too_many_overlaps_are_an_error() -> None:

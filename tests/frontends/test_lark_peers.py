@@ -172,6 +172,10 @@ def test_code_is_not_hidden_behind_a_comment(ignored: list[str]) -> None:
         r"/a+?/ /b+/",  # what comes after is looked for
         r"/.+?b{2,3}/",
         r"/a.*?b+/ /a*/",
+        r"/a.*?(ab|b)b/",
+        r"/.*?a*bb/",
+        r"/.*?b+a/",
+        r"/a.*?(ba|b$)/",
     ],
 )
 def test_only_the_non_greedy_part_of_a_terminal_ends_early(terminal: str) -> None:

@@ -157,19 +157,39 @@ def byte_classes(bytes_: int, *exprs: Expr) -> list[list[int]]:
 
 def overlap(a: Expr, b: Expr) -> bool:
     """Whether two expressions may have a common match. False is proved; True may mean too long a search."""
+    return common_match(a, b, None) is not False
+
+
+def common_match(a: Expr, b: Expr, max_nodes: int | None) -> bool | None:
+    """Whether two expressions have a common match; None after too long a search.
+
+    Derivatives of counts within counts grow with each byte, so `max_nodes` limits how large they are all together.
+    """
     seen = {(a, b)}
     waiting = [(a, b)]
-    left = _MAX_DERIVATIVES
+    left, nodes_left = _MAX_DERIVATIVES, max_nodes
     while waiting:
         x, y = waiting.pop()
         if nullable(x) and nullable(y):
             return True
         for members in byte_classes(first_bytes(x) & first_bytes(y), x, y):
             left -= 1
-            if left < 0:
-                return True
+            if nodes_left is not None:
+                nodes_left -= _num_nodes(x, nodes_left) + _num_nodes(y, nodes_left)
+            if left < 0 or (nodes_left is not None and nodes_left < 0):
+                return None
             pair = derivative(x, members[0]), derivative(y, members[0])
             if pair not in seen and OP_NEVER not in (pair[0][0], pair[1][0]):
                 seen.add(pair)
                 waiting.append(pair)
     return False
+
+
+def _num_nodes(expr: Expr, most: int) -> int:
+    """The size of an expression as a tree, or more than `most`."""
+    pending = [expr]
+    for at in pending:  # grows meanwhile
+        pending += [part for part in at[1:] if isinstance(part, Expr)]
+        if len(pending) > most:
+            break
+    return len(pending)

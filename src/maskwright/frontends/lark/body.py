@@ -146,11 +146,18 @@ class Body:
     def _range(self, token: re.Match[str]) -> None:
         frame = self._frame(token)
         first = frame.items[-1] if frame.items and frame.repetitions == 0 else None
+        tildes = []
+        while isinstance(first, ast.Not):
+            tildes.append(first.span.start)
+            first = first.item
         last = string_value(Quoted(token[RANGE_END], token.start(RANGE_END)), self.cursor.source, LarkSyntaxError)
         if not isinstance(first, ast.Text) or len(first.value) != 1 or len(last) != 1 or first.value > last:
             hint = 'write "a".."z", with one character on each side'
             raise self.cursor.error("malformed range", *extent(token), hint)
-        frame.items[-1] = ast.Range(Span(first.span.start, token.end("range")), first.value, last)
+        node: ast.Node = ast.Range(Span(first.span.start, token.end("range")), first.value, last)
+        for start in reversed(tildes):
+            node = ast.Not(Span(start, node.span.end), node)
+        frame.items[-1] = node
 
     def _pattern(self, token: re.Match[str]) -> None:
         pattern, flags = token[PATTERN_TEXT], token[PATTERN_FLAGS]

@@ -158,13 +158,21 @@ def _by_last(items: tuple[regex.Node, ...]) -> list[tuple[regex.Node, ...]]:
     if isinstance(last, regex.Alt):
         return [(*before, branch) for branch in last.branches]
     if isinstance(last, regex.Anchor) and last.kind in ("end", "line_end"):
-        return [before]  # it is the end of what is ignored
+        return [_to_the_end(before)]  # it is the end of what is ignored
     if isinstance(last, regex.Repeat) and last.minimum == 0:
         run, characters = _run_of(before[-1]) if before else None, _characters(last.item)
         if run is not None and characters is not None and not characters & ~run:
             return [before]  # these belong to the run
         return [before, (*before, regex.Repeat(last.span, last.item, 1, last.maximum, last.lazy))]
     return []
+
+
+def _to_the_end(items: tuple[regex.Node, ...]) -> tuple[regex.Node, ...]:
+    """The same where an anchor follows: a non-greedy repetition in front of it goes on to there."""
+    *before, last = items
+    if isinstance(last, regex.Repeat) and last.lazy:
+        last = regex.Repeat(last.span, last.item, last.minimum, last.maximum)
+    return (*before, last)
 
 
 def _is_loop(part: Part) -> bool:

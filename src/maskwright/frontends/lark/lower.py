@@ -22,7 +22,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import Final, NamedTuple
 
-from maskwright.errors import LarkSyntaxError, LimitError, Span
+from maskwright.errors import LarkSyntaxError, LimitError, RegexSyntaxError, Span
 from maskwright.frontends.lark import ast
 from maskwright.frontends.lark.alphabets import BYTES, CHARACTERS
 from maskwright.frontends.lark.embedded import Embedded
@@ -153,7 +153,12 @@ class _Lowering:
         self.remembered: dict[int, tuple[Expr, Span, Scope]] = {}
         self.copies, self.spelled_rules = Copies(), SpelledOut()
         parts = [self.terminals.part(node, self.scope) for node in self.scope.ignored]
-        self.ignored = Ignored(parts, builder, self.terminals, ignores_once(document.options))
+        try:
+            self.ignored = Ignored(parts, builder, self.terminals, ignores_once(document.options))
+        except RegexSyntaxError:
+            for node in self.scope.ignored:
+                self.terminals.anonymous(node, self.scope)  # the error, at its place
+            raise
 
     def root(self, start: str) -> Expr:
         """The whole grammar, with every definition checked, used or not."""

@@ -70,7 +70,8 @@ class Terminals:
 
     def named(self, entry: Entry, span: Span, scope: Scope) -> Expr:
         """The texts of a terminal, which is used at `span` of the scope's source."""
-        return self.as_expr(self._entry(entry, span, scope).part)
+        part, (body, home) = self._entry(entry, span, scope).part, entry.bodies[0]
+        return self._lowered(part, body.span if len(entry.bodies) == 1 else entry.span, home)
 
     def anonymous(self, node: ast.Node, scope: Scope) -> Expr:
         """The texts of an item that stands in a rule."""
@@ -79,16 +80,28 @@ class Terminals:
         if isinstance(node, ast.Pattern):
             parsed = self.parsed_pattern(node.pattern, node.flags, node.span, scope)
             is_small = len(node.pattern) <= _MAX_KEPT and not parsed.asserts
-            return _pattern_expr(node.pattern, node.flags, self.alphabet) if is_small else self.as_expr(parsed)
-        return self.as_expr(self.part(node, scope))
+            return (
+                _pattern_expr(node.pattern, node.flags, self.alphabet)
+                if is_small
+                else self._lowered(parsed, node.span, scope)
+            )
+        return self._lowered(self.part(node, scope), node.span, scope)
 
     def as_expr(self, part: Part) -> Expr:
         """The IR of a terminal or a part of one."""
         return part if isinstance(part, Expr) else lowered(part, self.alphabet)
 
+    def _lowered(self, part: Part | Callable[[], Expr], span: Span, scope: Scope) -> Expr:
+        """The same, with errors at a place in the grammar."""
+        try:
+            return part() if callable(part) else self.as_expr(part)
+        except RegexSyntaxError as error:
+            raise scope.error(f"in the regular expression: {error.message}", span, error.hint) from error
+
     def pattern_expr(self, pattern: str, flags: str, span: Span, scope: Scope) -> Expr:
         """The texts of a regex in a grammar, which ends where its language says."""
-        return lower(self.parsed_pattern(pattern, flags, span, scope), self.alphabet.encode)
+        parsed = self.parsed_pattern(pattern, flags, span, scope)
+        return self._lowered(lambda: lower(parsed, self.alphabet.encode), span, scope)
 
     def parsed_pattern(self, pattern: str, flags: str, span: Span, scope: Scope) -> regex.Node:
         """The tree of a regex in a grammar, with errors at its place there."""
@@ -198,7 +211,7 @@ class Terminals:
 
     def _operand(self, part: Part, node: ast.Node, scope: Scope) -> Expr:
         """An operand of & or ~."""
-        expr = self.as_expr(part)
+        expr = self._lowered(part, node.span, scope)
         check_no_regex_rules(expr, node.span, scope)
         return expr
 
