@@ -94,6 +94,14 @@ def test_a_conversation_with_calls() -> None:
     assert read[1].tool_call_id == "c1"
 
 
+@pytest.mark.parametrize("arguments", [{}, {"arguments": None}, {"arguments": ""}, {"arguments": " "}])
+def test_calls_without_arguments(http: httpx.Client, arguments: dict[str, Any]) -> None:
+    message = {"role": "assistant", "tool_calls": [{"function": {"name": "get_weather", **arguments}}]}
+    item = {"type": "function_call", "call_id": "c", "name": "get_weather", **arguments}
+    for path, body in (("/v1/chat/completions", {"messages": [message]}), ("/v1/responses", {"input": [item]})):
+        assert http.post(path, json={**body, "tools": [WEATHER], "tool_choice": "required"}).status_code == 200
+
+
 def test_fields_without_effect_are_ignored() -> None:
     chat(user="u", metadata={"a": "b"}, store=True, service_tier="auto", prompt_cache_key="x", verbosity="low")
 
@@ -137,6 +145,7 @@ def test_fields_that_are_off_are_ignored(body: dict[str, Any]) -> None:
         ({"messages": [{"role": 5, "content": "x"}]}, "/messages/0/role", "'assistant' or 'tool', found a number"),
         ({"messages": [{"content": "x"}]}, "/messages/0/role", "required"),
         (content({"type": "text", "text": "a"}, IMAGE), AT_PARTS + "/1", "text only, found a part of type 'image_url'"),
+        (content({"type": "text"}), AT_PARTS + "/0/text", "the field is required"),
         (content({"text": "a"}), AT_PARTS + "/0", "this server reads text only, found a part without a type"),
         (content("a"), AT_PARTS + "/0", 'expected a part, {"type": "text", "text": …}, found a string'),
         (content({"type": "text", "text": 5}), AT_PARTS + "/0/text", "expected a string, found a number"),
@@ -233,6 +242,8 @@ def test_items_are_wrong_where_they_stand(item: Any, place: str, part: str) -> N
         ({"type": "message", "role": "bot", "content": "x"}, "/role", "found 'bot'"),
         ({"role": "user", "content": [{"type": "input_image"}]}, "/content/0", "found a part of type 'input_image'"),
         ({**CALL, "name": None}, "/name", "expected a string, found null"),
+        ({"type": "function_call", "call_id": "c", "arguments": "{}"}, "/name", "the field is required"),
+        ({"content": "x"}, "/role", "the field is required"),
         ({**CALL, "call_id": 5}, "/call_id", "expected a string, found a number"),
         ({**RESULT, "call_id": 5}, "/call_id", "expected a string, found a number"),
         ({**RESULT, "output": [{"type": "input_file"}]}, "/output/0", "found a part of type 'input_file'"),

@@ -49,16 +49,25 @@ def _text(part: Any, index: int) -> str:
         found = "a part without a type" if kind is None else f"a part of type {shown_of(kind)}"
         raise misplaced(f"this server reads text only, found {found}", index)
     name = "refusal" if kind == "refusal" else "text"
-    text = part.get(name)
+    if name not in part:
+        raise misplaced("the field is required", index, name)
+    text = part[name]
     if not isinstance(text, str):
         raise misplaced(f"expected a string, found {type_of(text)}", index, name)
     return text
 
 
 def called_arguments(value: Any) -> Any:
-    """Arguments as data, since chat templates write them as JSON themselves; as they are where they are not JSON."""
+    """Arguments as data, since chat templates write them as JSON themselves; as they are where they are not JSON.
+
+    Where there are none, some clients send null or an empty text.
+    """
+    if value is None:
+        return {}
     if not isinstance(value, str):
         return value
+    if not value.strip():
+        return {}
     try:
         return json.loads(value)
     except (ValueError, RecursionError):

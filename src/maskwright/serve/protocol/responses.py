@@ -71,18 +71,19 @@ def _in_item(kind: str, path: tuple[str | int, ...]) -> tuple[str | int, ...]:
 
 
 def _called(item: Mapping[str, Any]) -> dict[str, Any]:
-    function = {"name": item.get("name"), "arguments": item.get("arguments")}
-    return {"role": "assistant", "tool_calls": [{"id": item.get("call_id"), "function": function}]}
+    call = {**_renamed(item, call_id="id"), "function": _renamed(item, name="name", arguments="arguments")}
+    return {"role": "assistant", "tool_calls": [call]}
+
+
+def _renamed(item: Mapping[str, Any], **names: str) -> dict[str, Any]:
+    """The fields that there are, under the names that they have in a message."""
+    return {name: item[given] for given, name in names.items() if given in item}
 
 
 _READ: Final[Mapping[str, Callable[[Mapping[str, Any]], dict[str, Any]]]] = {
-    "message": lambda item: {"role": item.get("role"), "content": item.get("content")},
+    "message": lambda item: _renamed(item, role="role", content="content"),
     "function_call": _called,
-    "function_call_output": lambda item: {
-        "role": "tool",
-        "tool_call_id": item.get("call_id"),
-        "content": item.get("output"),
-    },
+    "function_call_output": lambda item: {"role": "tool", **_renamed(item, call_id="tool_call_id", output="content")},
 }
 
 
