@@ -96,6 +96,12 @@ def test_no_string_holds_what_parsers_cut_by(family: str) -> None:
     check(family, [call, call.replace("Paris", "<parameter> = <x>")], rejected, reasoning="disabled")
 
 
+@pytest.mark.parametrize("family", ["qwen_3_coder", "qwen_3_5", "mimo", "seed_oss"])
+def test_no_text_holds_what_parsers_take_for_a_call(family: str) -> None:
+    function = "<function=get_weather>\n<parameter=city>\nParis\n</parameter>\n</function>"
+    check(family, ["a <function>", "x < function = y"], [function, f"Let me see. {function}"], reasoning="disabled")
+
+
 def test_the_name_before_glm_4_7_is_a_line() -> None:
     """SGLang's parser of GLM 4.5 finds no call without the newline."""
     one_line, two_lines = "<tool_call>get_time</tool_call>", "<tool_call>get_time\n</tool_call>"

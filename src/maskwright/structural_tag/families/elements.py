@@ -46,7 +46,8 @@ def seed_oss(request: ToolRequest) -> Format:
     begin, end = "<seed:tool_call>", "</seed:tool_call>"
     marks = ("</function>", end, "<parameter=")  # by which parsers cut
     tags = bare_calls(request, f"{begin}\n<function=", ">\n", f"</function>\n{end}", "mimo_xml", *marks)
-    answer = calls_in_text(request, [begin], tags, excludes=_SEED_THINK)
+    # Parsers take a function in the text for a call.
+    answer = calls_in_text(request, [begin], tags, excludes=(*_SEED_THINK, "<function="))
     return output(request, answer, _SEED_THINK)
 
 

@@ -15,7 +15,7 @@ llama.cpp has for Step 3.7 Flash; for Nemotron and Granite, vLLM's documentation
 
 from __future__ import annotations
 
-from maskwright.structural_tag.families.parts import bare_calls, calls_in_text, exactly, in_order, output
+from maskwright.structural_tag.families.parts import THINK, bare_calls, calls_in_text, exactly, in_order, output
 from maskwright.structural_tag.families.registry import register_model_structural_tag
 from maskwright.structural_tag.formats.base import Format, shared
 from maskwright.structural_tag.formats.classes import ConstStringFormat, RegexFormat, SequenceFormat, TagFormat
@@ -23,6 +23,7 @@ from maskwright.structural_tag.request import ToolRequest
 from maskwright.structural_tag.tools import Tool
 
 _ENDS = ("</function>", "</tool_call>", "<parameter=")  # parsers of these formats cut calls by them
+_NOT_IN_TEXT = (*THINK, "<function=")  # which parsers take for a call, also without its mark
 _NEWLINE = shared(RegexFormat("\\n?"))
 _END = shared(SequenceFormat((ConstStringFormat("</function>"), _NEWLINE)))
 
@@ -34,13 +35,13 @@ def qwen_coder(request: ToolRequest) -> Format:
     """Build the tag of Qwen3-Coder and Qwen 3.5."""
     begin, end = "<tool_call>\n<function=", "</function>\n</tool_call>"
     tags = bare_calls(request, begin, ">\n", end, "qwen_xml", *_ENDS)
-    return output(request, calls_in_text(request, ["<tool_call>"], tags))
+    return output(request, calls_in_text(request, ["<tool_call>"], tags, _NOT_IN_TEXT))
 
 
 @register_model_structural_tag("mimo", reasoning="enabled")
 def mimo(request: ToolRequest) -> Format:
     """Build the tag of MiMo."""
-    return output(request, calls_in_text(request, ["<tool_call>"], request.calls(_call_of_mimo)))
+    return output(request, calls_in_text(request, ["<tool_call>"], request.calls(_call_of_mimo), _NOT_IN_TEXT))
 
 
 def _call_of_mimo(request: ToolRequest, tool: Tool) -> TagFormat:
