@@ -96,10 +96,25 @@ def test_no_string_holds_what_parsers_cut_by(family: str) -> None:
     check(family, [call, call.replace("Paris", "<parameter> = <x>")], rejected, reasoning="disabled")
 
 
-@pytest.mark.parametrize("family", ["qwen_3_coder", "qwen_3_5", "mimo", "seed_oss"])
-def test_no_text_holds_what_parsers_take_for_a_call(family: str) -> None:
-    function = "<function=get_weather>\n<parameter=city>\nParis\n</parameter>\n</function>"
-    check(family, ["a <function>", "x < function = y"], [function, f"Let me see. {function}"], reasoning="disabled")
+_FUNCTION = "<function=get_weather>\n<parameter=city>\nParis\n</parameter>\n</function>"
+_SPACED = [
+    '{"name":"get_weather", "parameters": {"city": 1}}',
+    '{"name" : "get_weather", "parameters": {"city": 1}}',
+    '{"type":"function", "name": "get_weather", "parameters": {"city": 1}}',
+]
+
+
+@pytest.mark.parametrize(
+    ("family", "text", "taken"),
+    [
+        *[(family, "a <function>", [_FUNCTION]) for family in ("qwen_3_coder", "qwen_3_5", "mimo", "seed_oss")],
+        ("llama", '{"named": 1} {"kind": "function"}', _SPACED),
+        ("granite", "a tool_call [", ['<|tool_call|> [{"name": "get_weather", "arguments": {}}]']),
+        ("minimax", "an <invoke> of", ['<invoke name="get_weather"></invoke>']),
+    ],
+)
+def test_no_text_holds_what_parsers_take_for_a_call(family: str, text: str, taken: list[str]) -> None:
+    check(family, [text], [*taken, *[f"Let me see. {each}" for each in taken]], reasoning="disabled")
 
 
 def test_the_name_before_glm_4_7_is_a_line() -> None:

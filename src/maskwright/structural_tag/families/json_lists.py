@@ -22,6 +22,7 @@ from __future__ import annotations
 from maskwright.structural_tag.families.parts import (
     THINK,
     calls_in_section,
+    exactly,
     json_calls,
     list_or_text,
     marked,
@@ -33,7 +34,8 @@ from maskwright.structural_tag.formats.base import Format
 from maskwright.structural_tag.formats.classes import TagFormat, TagsWithSeparatorFormat
 from maskwright.structural_tag.request import ToolRequest
 
-_MARKERS = ("<|tool_call|>[", "<tool_call>[")
+_MARKERS = ("<|tool_call|>", "<tool_call>")
+_BRACKET = exactly("[")
 _RESPONSE = ("<response>", "</response>")
 _ANSWER = ("<answer>", "</answer>")
 _INNER = ("<|inner_prefix|>", "<|inner_suffix|>")
@@ -43,8 +45,8 @@ _INNER = ("<|inner_prefix|>", "<|inner_suffix|>")
 def granite(request: ToolRequest) -> Format:
     """Build the tag of Granite 3."""
     if request.reasoning == "disabled":
-        return _list(request, *_MARKERS)
-    answer = _list(request, *_MARKERS, excludes=(*THINK, *_RESPONSE))
+        return _list(request, *_MARKERS, opening=_BRACKET)
+    answer = _list(request, *_MARKERS, opening=_BRACKET, excludes=(*THINK, *_RESPONSE))
     return output(request, marked(request, answer, _RESPONSE))
 
 
@@ -100,8 +102,11 @@ def xlam(request: ToolRequest) -> Format:
     return list_or_text(request, TagsWithSeparatorFormat(_calls(request), ", ", True, not request.parallel))
 
 
-def _list(request: ToolRequest, *begins: str, excludes: tuple[str, ...] = THINK) -> Format:
-    return calls_in_section(request, begins, _calls(request), "]", separator=", ", excludes=excludes)
+def _list(
+    request: ToolRequest, *begins: str, opening: Format | None = None, excludes: tuple[str, ...] = THINK
+) -> Format:
+    calls = _calls(request)
+    return calls_in_section(request, begins, calls, "]", opening=opening, separator=", ", excludes=excludes)
 
 
 def _calls(request: ToolRequest) -> tuple[TagFormat, ...]:

@@ -21,9 +21,11 @@ from maskwright.structural_tag.request import ToolRequest
 
 _TAG = "<|python_tag|>"
 _TYPE = '"type": "function"'
-_TRIGGERS = ('{"name": ', f'{{{_TYPE}, "name": ', _TAG)
+# What parsers take for the beginning of a call, however it is spaced, so that no text holds it.
+_TRIGGERS = ('{"name"', f"{{{_TYPE}", _TAG)
+_OTHERWISE = ('{"type":"function"',)
 # How a call begins before its name, in one line or several; what stands after the name and at the end.
-_IN_A_LINE = (*_TRIGGERS[:2], f'{_TAG}{{"name": ', f'{_TAG}{{{_TYPE}, "name": ')
+_IN_A_LINE = tuple(f'{tag}{{{kind}"name": ' for tag in ("", _TAG) for kind in ("", f"{_TYPE}, "))
 _IN_LINES = (f'{_TAG}{{\n    {_TYPE},\n    "name": ',)
 _SPELLINGS = ((_IN_A_LINE, ', "parameters": ', "}"), (_IN_LINES, ',\n    "parameters": ', "\n}"))
 
@@ -38,4 +40,4 @@ def llama(request: ToolRequest) -> Format:
         # One object for all begins: it is looked at once.
         calls = OrFormat(json_calls(request, "", middle, end))
         tags += [TagFormat(begin, calls, "") for begin in begins]
-    return calls_in_text(request, _TRIGGERS, tags, excludes=(), separator=";", before=exactly(""))
+    return calls_in_text(request, _TRIGGERS, tags, excludes=_OTHERWISE, separator=";", before=exactly(""))

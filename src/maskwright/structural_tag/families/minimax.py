@@ -13,7 +13,7 @@ structural tag that XGrammar 0.2.8 builds.
 
 from __future__ import annotations
 
-from maskwright.structural_tag.families.parts import bare_calls, calls_in_section, output
+from maskwright.structural_tag.families.parts import THINK, bare_calls, calls_in_section, output
 from maskwright.structural_tag.families.registry import register_model_structural_tag
 from maskwright.structural_tag.formats.base import Format
 from maskwright.structural_tag.request import ToolRequest
@@ -27,7 +27,8 @@ def minimax(request: ToolRequest) -> Format:
     """Build the tag of MiniMax M2."""
     begin, end = "<minimax:tool_call>", "</minimax:tool_call>"
     tags = bare_calls(request, '<invoke name="', '">\n', "</invoke>\n", "minimax_xml", "</invoke>", end)
-    answer = calls_in_section(request, f"{begin}\n", tags, end, trigger=begin)
+    excludes = (*THINK, "<invoke name=")  # vLLM takes it for a call, also outside of the section
+    answer = calls_in_section(request, f"{begin}\n", tags, end, trigger=begin, excludes=excludes)
     return output(request, answer)
 
 
