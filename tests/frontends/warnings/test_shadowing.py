@@ -254,6 +254,19 @@ def test_work_is_bounded() -> None:
         assert processor_seconds(lambda: Grammar.from_lark(source)) < 1
 
 
+def test_work_is_bounded_where_rules_lead_to_each_other_in_many_ways() -> None:
+    source = r"""
+start: "a" | t{"A".."B"} t{() | r | ~/[ab](?<!a)/ t{/x|y/ ("A" & "ba"i)}}
+r: s | r | t{/ab/i} r /ab?/
+s: "b" ("A" | /./s) | ("ba"~0..2 | "a".."é") | "é" ("a".."b" "x" /a.b/s) /[ab]/
+t{x}: (x | r | ~"\"") | /a/ "A"~1..2 | r /b/~0..2
+%ignore /\/\/.*/
+"""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        assert processor_seconds(lambda: Grammar.from_lark(source)) < 1
+
+
 DOUBLED = [
     ("lark", 'start: a "<e>"\na[stop="<e>"]: /.*/', "start"),
     ("lark", 'start: "x" a END "y"\na[capture, stop="<e>", stop_capture="q"]: /.*/\nEND: "<e>"\n%ignore " "', "start"),

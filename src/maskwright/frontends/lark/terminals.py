@@ -65,7 +65,8 @@ class Terminals:
     def __init__(self, alphabet: Alphabet = CHARACTERS, embed: Embed | None = None) -> None:
         self.alphabet = alphabet
         self._embed = embed
-        self._parts: dict[int, tuple[Entry, Sized]] = {}
+        self._parts: dict[int, tuple[Entry, Sized]] = {}  # by identity
+        self._anonymous: dict[int, tuple[ast.Node, Expr]] = {}  # the same
         self._total_size = 0
 
     def named(self, entry: Entry, span: Span, scope: Scope) -> Expr:
@@ -74,17 +75,20 @@ class Terminals:
         return self._lowered(part, body.span if len(entry.bodies) == 1 else entry.span, home)
 
     def anonymous(self, node: ast.Node, scope: Scope) -> Expr:
-        """The texts of an item that stands in a rule."""
+        """The texts of an item that stands in a rule, which may be read for each instance of a template."""
         if isinstance(node, ast.Text) and not node.ignore_case:
             return text(node.value)
+        known = self._anonymous.get(id(node))
+        if known is None:
+            known = self._anonymous[id(node)] = node, self._item(node, scope)
+        return known[1]
+
+    def _item(self, node: ast.Node, scope: Scope) -> Expr:
         if isinstance(node, ast.Pattern):
             parsed = self.parsed_pattern(node.pattern, node.flags, node.span, scope)
-            is_small = len(node.pattern) <= _MAX_KEPT and not parsed.asserts
-            return (
-                _pattern_expr(node.pattern, node.flags, self.alphabet)
-                if is_small
-                else self._lowered(parsed, node.span, scope)
-            )
+            if len(node.pattern) <= _MAX_KEPT and not parsed.asserts:
+                return _pattern_expr(node.pattern, node.flags, self.alphabet)
+            return self._lowered(parsed, node.span, scope)
         return self._lowered(self.part(node, scope), node.span, scope)
 
     def as_expr(self, part: Part) -> Expr:

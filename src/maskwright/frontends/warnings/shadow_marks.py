@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import Final
+from typing import Final, TypeAlias
 
 from maskwright.ir import (
     OP_ALT,
@@ -30,6 +30,8 @@ from maskwright.ir import (
     OP_SPAN,
     Expr,
 )
+
+_Known: TypeAlias = "dict[tuple[int, int], list[str]]"  # marks by the identity of an expression and the depth
 
 _MAX_MARKS: Final = 4
 _MAX_DEPTH: Final = 30
@@ -63,7 +65,7 @@ def rewrite(part: Expr, name: str, bodies: Sequence[Expr], *, at_start: bool, as
     """How to write the free text `name` so that the part counts. `at_start`: the part stands where the text may."""
     where = "" if name else ", where TEXT is that free text"
     name = name or "TEXT"
-    marks = _marks(part, bodies, 0)
+    marks = _marks(part, bodies, 0, {})
     if not marks:
         return f'exclude its beginning from {name}, as in {name} & ~({name} "<call>" {name}){where}'
     shown = [_quoted(mark) for mark in dict.fromkeys(marks)]
@@ -74,29 +76,38 @@ def rewrite(part: Expr, name: str, bodies: Sequence[Expr], *, at_start: bool, as
     return f"exclude its beginning from the free text: {name} & ~({before}{either} {name}){where}"
 
 
-def _marks(expr: Expr, bodies: Sequence[Expr], depth: int) -> list[str]:
+def _marks(expr: Expr, bodies: Sequence[Expr], depth: int, known: _Known) -> list[str]:
     """The texts of which one is the first fixed text in all that an expression matches; none if that is not clear."""
-    op = expr[0]
     if depth > _MAX_DEPTH:
         return []
+    key = id(expr), depth
+    if key not in known:
+        known[key] = _marks_of(expr, bodies, depth, known)
+    return known[key]
+
+
+def _marks_of(expr: Expr, bodies: Sequence[Expr], depth: int, known: _Known) -> list[str]:
+    op = expr[0]
     if op == OP_LITERAL:
         found = _MARK.match(expr[1].decode(errors="ignore"))
         return [found.group()] if found else []
     if op == OP_SEQ:
         for part in expr[1:]:
-            marks = _marks(part, bodies, depth + 1)
+            marks = _marks(part, bodies, depth + 1, known)
             if marks:
                 return marks
         return []
     if op == OP_ALT:
-        each = [_marks(branch, bodies, depth + 1) for branch in expr[1:]]
+        each = [_marks(branch, bodies, depth + 1, known) for branch in expr[1:]]
         together = list(dict.fromkeys(mark for marks in each for mark in marks))
         return together if all(each) and len(together) <= _MAX_MARKS else []
     if op in (OP_REF, OP_CALL):
-        return _marks(bodies[expr[1]], bodies, depth + 1)
+        return _marks(bodies[expr[1]], bodies, depth + 1, known)
     if op == OP_AND:
-        return next((m for m in (_marks(part, bodies, depth + 1) for part in expr[1:] if part[0] != OP_NOT) if m), [])
-    return _marks(expr[1], bodies, depth + 1) if op in _WITH_ITEM else []
+        return next(
+            (m for m in (_marks(part, bodies, depth + 1, known) for part in expr[1:] if part[0] != OP_NOT) if m), []
+        )
+    return _marks(expr[1], bodies, depth + 1, known) if op in _WITH_ITEM else []
 
 
 def _quoted(mark: str) -> str:
