@@ -69,8 +69,10 @@ class Format:
         TYPES[cls.type] = cls
 
     def __post_init__(self) -> None:
-        for name, (reader, _) in readers_of(type(self)).items():
-            object.__setattr__(self, name, reader(self.__dict__[name], f"/{name}"))
+        given = self.__dict__
+        values = {name: reader(given[name], f"/{name}") for name, (reader, _) in readers_of(type(self)).items()}
+        # Its own dict, as of one that Python 3.13 makes when asked the object knows nothing (untracked.py).
+        object.__setattr__(self, "__dict__", {**given, **values})
         self.check("")
 
     def __getstate__(self) -> dict[str, Any]:
