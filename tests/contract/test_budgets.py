@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import random
+from typing import Literal
 
 import pytest
 
@@ -229,3 +231,14 @@ def test_text_that_leads_further_than_any_token_is_held_to_the_budget() -> None:
         for num_b in range(1, 8):  # one token for the text, and an `a` more than there are b
             m = GrammarMatcher(compiled, max_tokens=max_tokens)
             assert m.accept_string("b" * num_b) == (1 + num_b + 1 <= max_tokens), (max_tokens, num_b)
+
+
+@pytest.mark.parametrize("budget", ["quick", "exact"])
+def test_an_enum_of_very_many_texts_is_completed_in_time(budget: Literal["quick", "exact"]) -> None:
+    values = [f"{i * 7919 % 1_000_003:x}-of-{i}" for i in range(20_000)]
+    schema = {"type": "object", "properties": {"id": {"enum": values}}, "required": ["id"]}
+    m = GrammarMatcher(COMPILER.compile_json_schema(schema, strict_mode=True), max_tokens=40, budget=budget)
+    output = random_output(m, random.Random(1))
+    assert m.is_completed()
+    assert len(output) <= 40
+    assert json.loads(b"".join(TEXTS[token] for token in output))["id"] in values

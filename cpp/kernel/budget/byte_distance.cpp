@@ -12,11 +12,12 @@ namespace {
 
 constexpr size_t kStepsAPlace = 40, kStepsAnEdge = 6;  // measured: tables and a queue
 constexpr uint32_t kNearEnd = 2, kFarEnd = 1000;       // in bytes: longer tokens are looked for between them
-constexpr int kFewChoices = 10;       // of the next byte: in texts with more, one byte is as good as any
-constexpr uint32_t kMaxSpelled = 64;  // nodes of the trie for the tokens from one place
-constexpr size_t kManyPlaces = 5000;  // of a search in a counted product
-constexpr uint32_t kManyBits = 4;     // moved by a family: more have too many instances to look at all of them
-constexpr size_t kBytesAPlace = 64;   // of a hash table
+constexpr int kFewChoices = 10;           // of the next byte: in texts with more, one byte is as good as any
+constexpr uint32_t kMaxSpelled = 64;      // nodes of the trie for the tokens from one place
+constexpr uint32_t kManyStates = 16'384;  // of an automaton, such as that of an enum of a thousand texts
+constexpr size_t kManyPlaces = 5000;      // of a search in a counted product
+constexpr uint32_t kManyBits = 4;         // moved by a family: more have too many instances to look at all of them
+constexpr size_t kBytesAPlace = 64;       // of a hash table
 
 ByteSet bytes_of(const Vocabulary& vocabulary, ByteDistances::Bound kind) {
   ByteSet out;
@@ -169,15 +170,18 @@ uint32_t ByteDistances::search(const Place& from) {
   return find_way(from);
 }
 
-// From the states of a counted product, of which there may be very many, not the shortest way is sought but some way,
-// where its operands are nearest to their ends; or what the count asks for.
+// From the states of a large automaton or a counted product, of which there may be very many, not the shortest way is
+// sought but some way, where fewest steps seem to be left; or, of a product, what the count asks for.
 uint32_t ByteDistances::find_way(const Place& from) {
   using Entry = std::pair<uint32_t, uint32_t>;  // distance or, of a large product, how far the end seems; visit
   Rule& rule = *from.state->rule;
-  const bool is_large = large_.contains(&rule);
+  const bool is_large = rule.num_nfa_states() > kManyStates || large_.contains(&rule);
   visits_.clear();
   last_ = kNever;
-  if (is_large && kind_ == Bound::AtLeast) return from.reg == kItem ? 1 : std::max(Count::of(from.reg).needed, 2U) - 1;
+  if (is_large && kind_ == Bound::AtLeast) {
+    const bool knows_items = rule.counts() && from.reg != kItem;
+    return knows_items ? std::max(Count::of(from.reg).needed, 2U) - 1 : 1;
+  }
   std::priority_queue<Entry, std::vector<Entry>, std::greater<>> queue;
   std::unordered_map<Place, uint32_t, PlaceHash> best, best_after;  // the detour
   uint32_t shortest = kNever;
@@ -229,8 +233,9 @@ uint32_t ByteDistances::find_way(const Place& from) {
 }
 
 uint32_t ByteDistances::seeming_distance(const Place& place) {
-  const uint32_t bytes = place.state->bounded ? place.state->rule->guess(*place.state) : 1;
-  return sum(bytes, Count::of(place.reg).needed);
+  Rule& rule = *place.state->rule;
+  if (rule.num_nfa_states() > kManyStates) return rule.steps_to_end(*place.state);
+  return sum(place.state->bounded ? rule.guess(*place.state) : 1, Count::of(place.reg).needed);
 }
 
 // What is known so far; a place met for the first time is looked at in the next round.

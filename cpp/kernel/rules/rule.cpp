@@ -299,6 +299,10 @@ DfaState* Rule::build_target(DfaState& state, EdgeKind kind, uint32_t argument, 
 uint32_t Rule::bytes_to_end(const DfaState& state) {
   if (derivatives_) return derivatives_->guess(state.key[0]);
   assert(is_plain_nfa());
+  return steps_to_end(state);
+}
+
+uint32_t Rule::steps_to_end(const DfaState& state) {
   const auto* known = distances_.load(std::memory_order_acquire);
   const std::vector<uint32_t>& distances = known ? *known : build_distances();
   uint32_t nearest = Nfa::kNever;

@@ -189,6 +189,8 @@ class Rule {
 
   // How many bytes a plain rule needs at least from the state to an end; a derived one seems to need.
   uint32_t bytes_to_end(const DfaState& state);
+  // How many bytes, calls and tokens that the grammar names. Precondition: the rule has an NFA.
+  uint32_t steps_to_end(const DfaState& state);
 
   uint8_t class_of(uint8_t byte) const { return class_of_[byte]; }
   const RuleFacts& facts() const { return facts_; }
@@ -245,6 +247,8 @@ class Rule {
   bool is_plain() const { return callees_.empty() && token_sets_.empty() && !counts() && !multiples_; }
   // Whether its automaton is its own, made of nothing else: then bytes_to_end is exact.
   bool is_plain_nfa() const { return is_plain() && !derivatives_ && !product_; }
+  // None where it has no NFA of its own.
+  uint32_t num_nfa_states() const { return derivatives_ || product_ || nfa_.edges().empty() ? 0 : nfa_.num_states(); }
   bool nullable() const { return facts_.nullable; }      // matches the empty string, which the automaton leaves out
   bool productive() const { return facts_.productive; }  // matches some other string
   const ByteSet& first() const { return facts_.first; }
