@@ -9,6 +9,8 @@
 namespace maskwright {
 namespace {
 
+constexpr uint32_t kBitsOfParameter = 64;
+
 // `group` and all groups that it leads to which `leads` does not leave out.
 template <class Leads>
 std::vector<RuleGroup*> reached(RuleGroup& group, Leads&& leads) {
@@ -53,7 +55,8 @@ uint32_t most_bits_moved(RuleGroup& group) {
       uint32_t below = 0;
       for (const LinkedRule& link : each->callees()) below = std::max(below, most[link.group.get()]);
       if (const LinkedRule* content = each->content()) below = std::max(below, most[content->group.get()]);
-      const uint32_t bits = below + (each->family() ? each->family()->num_bits_moved() : 0);
+      const uint32_t own = each->family() ? each->family()->num_bits_moved() : 0;
+      const uint32_t bits = std::min(below + own, kBitsOfParameter);  // as what was deferred may lead back
       has_grown = has_grown || bits > most[each];
       most[each] = bits;
     }

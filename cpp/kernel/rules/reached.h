@@ -13,7 +13,7 @@ std::vector<RuleGroup*> groups_reached(RuleGroup& group);
 std::vector<Family*> families_reached(RuleGroup& group);
 
 // How many bits of their parameters families move that lead to each other, at most: an object whose members come in any
-// order within a member of such an object counts both.
+// order within a member of such an object counts both. More than 64 count as 64.
 uint32_t most_bits_moved(RuleGroup& group);
 
 // Whether it leads to a family that is retired, and so has to be linked again.
