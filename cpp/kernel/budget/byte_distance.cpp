@@ -12,7 +12,7 @@ namespace {
 
 constexpr size_t kStepsAPlace = 40, kStepsAnEdge = 6;  // measured: tables and a queue
 constexpr uint32_t kNearEnd = 2, kFarEnd = 1000;       // in bytes: longer tokens are looked for between them
-constexpr int kFewChoices = 10;           // of the next byte: in texts with more, one byte is as good as any
+constexpr int kFewChoices = 64;           // of the next byte: in texts with more, one byte is as good as any
 constexpr uint32_t kMaxSpelled = 64;      // nodes of the trie for the tokens from one place
 constexpr uint32_t kManyStates = 16'384;  // of an automaton, such as that of an enum of a thousand texts
 constexpr size_t kManyPlaces = 5000;      // of a search in a counted product
