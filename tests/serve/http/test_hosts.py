@@ -35,6 +35,17 @@ def served(host: str | None, names: tuple[str, ...] = NAMES) -> bool:
     return bool(seen)
 
 
+def test_what_is_no_request_comes_through() -> None:
+    """The beginning and the end of an application, of which ASGI servers tell, have no headers."""
+    seen: list[str] = []
+
+    async def application(scope: Any, receive: Any, send: Any) -> None:
+        seen.append(scope["type"])
+
+    asyncio.run(HostCheck(application, NAMES)({"type": "lifespan"}, None, None))  # type: ignore[arg-type]
+    assert seen == ["lifespan"]
+
+
 @pytest.mark.parametrize(
     "host",
     [

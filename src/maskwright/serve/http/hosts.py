@@ -42,12 +42,12 @@ class HostCheck:
         self._names = frozenset(("localhost", *map(_plain, names)))
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        headers = Headers(scope=scope)
-        if scope["type"] != "http" or self._serves_all or self._is_served(headers.get("host", "")):
+        host = Headers(scope=scope).get("host", "") if scope["type"] == "http" else ""
+        if self._serves_all or self._is_served(host):
             await self._app(scope, receive, send)
             return
-        refusal = _refusal(headers["host"])
-        log("host refused", error=refusal.code, host=_shown(headers["host"]), path=scope["path"][:_MAX_SHOWN])
+        refusal = _refusal(host)
+        log("host refused", error=refusal.code, host=_shown(host), path=scope["path"][:_MAX_SHOWN])
         await JSONResponse(refusal.body, refusal.status)(scope, receive, send)
 
     def _is_served(self, host: str) -> bool:
