@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import json
 import random
 import re
@@ -145,23 +144,36 @@ def words_in_any_order(count: int, depth: int) -> dict[str, object]:
 def test_an_output_in_any_order_that_has_begun_ends_in_time(
     vocabulary: Callable[[], TokenizerInfo], count: int, depth: int
 ) -> None:
-    """By either budget. Exact searches would go through all orders until they take more work than a mask may."""
+    """By either budget; of many orders, exact searches would go through all, so both allow the same tokens."""
     info = vocabulary()
     compiled = GrammarCompiler(info).compile_json_schema(words_in_any_order(count, depth), any_order=True)
     with pytest.raises(MaskwrightError) as refused:
-        GrammarMatcher(compiled, max_tokens=1, budget="quick")
+        GrammarMatcher(compiled, max_tokens=1)
     enough = refused.value.enough_tokens
     assert enough is not None
     rng = random.Random(1)
-    for max_tokens, budget in itertools.product((enough, enough + 3), ("exact", "quick")):
-        matcher = GrammarMatcher(compiled, max_tokens=max_tokens, budget=budget)
+    for max_tokens in (enough + 3, enough + 9):
+        quick, exact = (GrammarMatcher(compiled, max_tokens=max_tokens, budget=each) for each in ("quick", "exact"))
         output: list[int] = []
-        while not matcher.is_terminated():
-            output.append(rng.choice(sorted(mask_of(matcher, info.vocab_size))))
-            assert matcher.accept_token(output[-1])
+        while not quick.is_terminated():
+            allowed, all_allowed = mask_of(quick, info.vocab_size), mask_of(exact, info.vocab_size)
+            assert allowed == all_allowed if count * depth > 4 else allowed <= all_allowed, output
+            output.append(rng.choice(sorted(allowed)))
+            assert quick.accept_token(output[-1])
+            assert exact.accept_token(output[-1])
         assert len(output) <= max_tokens + 1
         text = b"".join(info.token_bytes[token] for token in output[:-1])
         assert set(WORDS[:count]) <= json.loads(text).keys()
+
+
+def test_bounds_know_long_tokens_in_patterns() -> None:
+    """Five times six digits and four dashes take fourteen tokens: 26 are left for what comes before them."""
+    compiled = GrammarCompiler(language_like()).compile_regex("x*" + "-".join(["[0-9a-fA-F]{6}"] * 5))
+    matcher = GrammarMatcher(compiled, max_tokens=40)
+    count = 0
+    while matcher.accept_token(ord("x")):
+        count += 1
+    assert 22 <= count <= 26
 
 
 DISTINCT = 'root ::= Distinct(x, "a", min=2)\nx ::= "b"+'

@@ -8,7 +8,7 @@
 //   at least  the bytes of any way, whatever the vocabulary: divided by the longest token's, tokens that none can
 //   spare.
 //   bytes     the bytes of a way that exists, whatever the vocabulary, a named token counted as one: the fewest, but
-//   for what is said below of large families and products.
+//   for what is said below of large families, and where automata or products are large.
 //
 // Each question is one run of Dijkstra's algorithm over the states of a rule, which ends at the first way out; what a
 // place reached needs is searched only if it is not known yet. Calls weigh what their rules need. Those are found in

@@ -3,9 +3,9 @@
 //     after `{"age": ` of {"age": integer}:  `0}`
 //
 // Each step goes to where fewer bytes are left (byte_distance.h), so that the end is a shortest one but for what that
-// file only estimates: items in any order, large products. Where several do, and where none does, as in texts that are
-// recalled and in lists of distinct values, what closes something goes first, then digits, then letters, each after
-// those that were written less often.
+// file only estimates: items in any order, large automata and products. Where several do, and where none does, as in
+// texts that are recalled and in lists of distinct values, what closes something goes first, then digits, then letters,
+// each after those that were written less often.
 //
 // Cost: mostly one byte is tried for each one written, by a look at its stack.
 // Tested by tests/exhaustive/test_short_ends.py, tests/report/test_rejection.py.

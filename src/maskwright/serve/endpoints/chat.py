@@ -41,7 +41,7 @@ async def chat(server: Server, exchange: Exchange, body: Mapping[str, Any]) -> N
     async with admitted(server, exchange, asked.n):
         prepared = await prepare_chat(server, exchange, asked, body)
         reply = _Reply(server, asked, prepared.structure, name)
-        with_pieces = asked.stream and asked.stream_options is not None and asked.stream_options.include_pieces
+        with_pieces = asked.stream and asked.stream_options.include_pieces
         async with Run(server, exchange, prepared, with_pieces=with_pieces) as run:
             await (reply.stream if asked.stream else reply.whole)(exchange, run)
 
@@ -99,7 +99,7 @@ class _Reply:
             await self._send(exchange, run, i, {"role": "assistant", "content": ""})
         async for step in run:
             await self._send_step(exchange, run, step)
-        if self._asked.stream_options is not None and self._asked.stream_options.include_usage:
+        if self._asked.stream_options.include_usage:
             await exchange.event({**self._head, "object": _CHUNK, "choices": [], "usage": run.usage})
         await exchange.event("[DONE]")
         await exchange.close_stream()

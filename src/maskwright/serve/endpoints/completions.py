@@ -33,7 +33,7 @@ async def complete(server: Server, exchange: Exchange, body: Mapping[str, Any]) 
     check_outputs(server.settings, num_outputs(asked))
     async with admitted(server, exchange, num_outputs(asked)):
         prepared = await prepare_completion(server, exchange, asked, body)
-        with_pieces = asked.stream and asked.stream_options is not None and asked.stream_options.include_pieces
+        with_pieces = asked.stream and asked.stream_options.include_pieces
         reply = _Reply(server, asked, name)
         async with Run(server, exchange, prepared, with_pieces=with_pieces) as run:
             await (reply.stream if asked.stream else reply.whole)(exchange, run)
@@ -125,7 +125,7 @@ class _Reply:
             if text or extra or logprobs or step.finish_reason:
                 reason = step.finish_reason
                 await self._send(exchange, run, self._choice(step.index, text, logprobs, reason, **extra))
-        if self._asked.stream_options is not None and self._asked.stream_options.include_usage:
+        if self._asked.stream_options.include_usage:
             await exchange.event({**self._head, "choices": [], "usage": run.usage})
         await exchange.event("[DONE]")
         await exchange.close_stream()

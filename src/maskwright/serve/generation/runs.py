@@ -52,9 +52,9 @@ class Step:
     finish_reason: str | None = None
 
 
-def usage_of_chunk(options: StreamOptions | None, run: Run) -> dict[str, Any]:
+def usage_of_chunk(options: StreamOptions, run: Run) -> dict[str, Any]:
     """Return the field `usage` of an event of a stream before the last, if it has one."""
-    if options is None or not options.include_usage:
+    if not options.include_usage:
         return {}
     return {"usage": run.usage if options.continuous_usage_stats else None}
 

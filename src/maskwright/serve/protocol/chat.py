@@ -32,7 +32,7 @@ _NO_VARIABLES: Final = (
 _TEXT_PARTS: Final = ("text", "input_text", "output_text", "refusal")
 
 
-def content_text(value: Any) -> str | None:
+def _content_text(value: Any) -> str | None:
     """The text of a message's content: a string, or parts of text."""
     if value is None or isinstance(value, str):
         return value
@@ -57,7 +57,7 @@ def _text(part: Any, index: int) -> str:
     return text
 
 
-def called_arguments(value: Any) -> Any:
+def _called_arguments(value: Any) -> Any:
     """Arguments as data, since chat templates write them as JSON themselves; as they are where they are not JSON.
 
     Where there are none, some clients send null or an empty text.
@@ -74,7 +74,7 @@ def called_arguments(value: Any) -> Any:
         return value
 
 
-def template_variables(value: dict[str, Any]) -> dict[str, Any]:
+def _template_variables(value: dict[str, Any]) -> dict[str, Any]:
     """Refuse what would not be a variable of the chat template, but another template, or another argument of ours."""
     for name in _NO_VARIABLES:
         if name in value:
@@ -82,12 +82,12 @@ def template_variables(value: dict[str, Any]) -> dict[str, Any]:
     return value
 
 
-TemplateVariables = Annotated[dict[str, Any], AfterValidator(template_variables)]
+TemplateVariables = Annotated[dict[str, Any], AfterValidator(_template_variables)]
 
 
 class CalledFunction(Part):
     name: str
-    arguments: Annotated[Any, BeforeValidator(called_arguments)] = Field(default_factory=dict)
+    arguments: Annotated[Any, BeforeValidator(_called_arguments)] = Field(default_factory=dict)
 
 
 class Call(Part):
@@ -102,7 +102,7 @@ class Message(Part):
     """A message of the conversation."""
 
     role: Literal["system", "developer", "user", "assistant", "tool"]
-    content: Annotated[str | None, BeforeValidator(content_text)] = None
+    content: Annotated[str | None, BeforeValidator(_content_text)] = None
     name: str | None = None
     tool_calls: list[Call] | None = None
     tool_call_id: str | None = None

@@ -103,4 +103,4 @@ class PenaltiesAndStops(Sampling):
     presence_penalty: float = Field(0.0, ge=-2, le=2)
     repetition_penalty: float = Field(1.0, gt=0, le=2)
     logit_bias: Annotated[dict[int, float], BeforeValidator(_biases)] = Field(default_factory=dict)
-    stream_options: StreamOptions | None = None
+    stream_options: StreamOptions = Field(default_factory=StreamOptions)

@@ -81,8 +81,8 @@ _MASKS: Final = {
     "object": OBJECT,
     "array": ARRAY,
 }
-_CONSTANTS: Final = ((NULL, ("null", "None")), (TRUE, ("true", "True")), (FALSE, ("false", "False")))
-_BOOLEANS: Final = ((TRUE, "true", "True"), (FALSE, "false", "False"))
+_BOOLEANS: Final = ((TRUE, "true", "True"), (FALSE, "false", "False"))  # in JSON, and in Python
+_CONSTANTS: Final = ((NULL, "null", "None"), *_BOOLEANS)
 _NOWHERE: Final = Resource("", True)
 _ONLY: Final[dict[tuple[tuple[str, ...], bool], Node]] = {}  # schemas that admit certain types only, known by identity
 _SPACE: Final = star(bytes_in(b" \t\n\r"))
@@ -301,7 +301,7 @@ class Writer:
     def _taken(self, mask: int) -> frozenset[str]:
         """The texts that are constants of this mask, and no strings, in the spellings of the style."""
         in_python = any(kind.spelling == "boolean" for kind in self.style.kinds)
-        return frozenset([each for bit, ways in _CONSTANTS if mask & bit for each in (ways if in_python else ways[:1])])
+        return frozenset([each for bit, *ways in _CONSTANTS if mask & bit for each in ways[: 1 + in_python]])
 
     def _filled(self, template: Pieces, name: Expr, kind: Kind) -> Expr:
         holes = dict(zip(HOLES, (name, text(kind.label), self.ws), strict=True))

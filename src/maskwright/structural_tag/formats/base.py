@@ -71,7 +71,7 @@ class Format:
     def __post_init__(self) -> None:
         given = self.__dict__
         values = {name: reader(given[name], f"/{name}") for name, (reader, _) in readers_of(type(self)).items()}
-        # Its own dict, as of one that Python 3.13 makes when asked the object knows nothing (untracked.py).
+        # A dict that was set: one that Python 3.13 makes when asked cannot be reached from the object (untracked.py).
         object.__setattr__(self, "__dict__", {**given, **values})
         self.check("")
 
