@@ -300,8 +300,10 @@ class Writer:
 
     def _taken(self, mask: int) -> frozenset[str]:
         """The texts that are constants of this mask, and no strings, in the spellings of the style."""
-        in_python = any(kind.spelling == "boolean" for kind in self.style.kinds)
-        return frozenset([each for bit, *ways in _CONSTANTS if mask & bit for each in ways[: 1 + in_python]])
+        taken = {in_json for bit, in_json, _ in _CONSTANTS if mask & bit}
+        if any(kind.spelling == "boolean" for kind in self.style.kinds):
+            taken |= {in_python for bit, _, in_python in _CONSTANTS if mask & bit}
+        return frozenset(taken)
 
     def _filled(self, template: Pieces, name: Expr, kind: Kind) -> Expr:
         holes = dict(zip(HOLES, (name, text(kind.label), self.ws), strict=True))
