@@ -139,6 +139,9 @@ SCHEMA: dict[str, Input] = {
     "NaN": lambda: {"type": "number", "minimum": float("nan")},
     "an open pattern": lambda: {"type": "string", "pattern": "(" * 30_000},
     "an exponential pattern": lambda: {"type": "string", "pattern": "(a|b)*a(a|b){40}$", "maxLength": 100},
+    "an open grammar": lambda: {"x-grammar": {"syntax": "lark", "definition": "start: " + "(" * 30_000}},
+    "half a surrogate in a grammar": lambda: {"x-grammar": {"syntax": "ebnf", "definition": 'root ::= "\ud800"'}},
+    "a huge grammar": lambda: {"x-grammar": {"syntax": "regex", "definition": "[a-z]{3}" * 100_000}, "minLength": 1},
     "strange property names": lambda: {"properties": {"\0\ud800": {"type": "null"}}},
     "many prefixItems": lambda: {"prefixItems": [{}] * 5_000},
 }

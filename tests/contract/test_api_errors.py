@@ -243,6 +243,10 @@ def test_ebnf_errors(source: str, compiler: maskwright.GrammarCompiler) -> None:
         ({"type": 3}, "/type"),
         ({"properties": {"a/b": {"minLength": -1}}}, "/properties/a~1b/minLength"),
         ({"properties": {"x": {"pattern": "("}}}, "/properties/x/pattern"),
+        (
+            {"properties": {"x": {"x-grammar": {"syntax": "lark", "definition": "start:: a"}}}},
+            "/properties/x/x-grammar",
+        ),
         ({"required": "name"}, "/required"),
         ({"items": {"$ref": "#/$defs/none"}}, "/items/$ref"),
         ({"enum": 3}, "/enum"),

@@ -14,6 +14,7 @@ SCHEMAS: list[Any] = [
             "lines": {"type": "array", "items": {"$ref": "#/$defs/line"}, "minItems": 1, "maxItems": 50},
             "total": {"type": "number", "minimum": 0, "exclusiveMaximum": 1e6, "multipleOf": 0.01},
             "state": {"enum": ["open", "paid", None]},
+            "sum": {"type": "string", "x-grammar": {"syntax": "lark", "definition": 'start: "(" start ")" | /[0-9]+/'}},
             "tags": {"type": "array", "uniqueItems": True, "items": {"enum": ["a", "b", "c"]}},
         },
         "required": ["id", "lines"],

@@ -158,3 +158,12 @@ def test_enumerated_strings_in_single_quotes() -> None:
         r"s='say \"a\"'": False,
     }.items():
         assert accepts(grammar, text) == good, text
+
+
+@pytest.mark.parametrize("style", ["python", "python_any"])
+def test_strings_of_grammars(style: str) -> None:
+    nested = {"type": "string", "x-grammar": {"syntax": "lark", "definition": 'start: "a" start "\\"" | "\\n"'}}
+    check(of({"s": nested}, "s"), style, [r's="\n"', r's="aa\n\"\""'], [r's="a\n"', 's="a"', r's="\x0a"'])
+    regular = {"type": "string", "x-grammar": {"syntax": "regex", "definition": '[^b]*"'}}
+    check(of({"s": regular}, "s"), style, [r's="\""', r's="é\""'], ['s="a"', r's="b\""'])
+    check(of({"s": {**regular, "maxLength": 2}}, "s"), style, [r's="é\""'], [r's="aa\""'])

@@ -341,3 +341,31 @@ def test_what_no_keyword_has_looked_at() -> None:
     }
     kids = "<parameter=kids>{}</parameter>"
     check(tree, "qwen_xml", [kids.format('[{"kids": []}]')], [kids.format("[1]"), kids.format('[{"x": 1}]')])
+
+
+@pytest.mark.parametrize("style", SPELLED)
+def test_strings_of_grammars(style: str) -> None:
+    s, close = SPELLED[style][0], SPELLED[style][0].partition("{}")[2]
+    regular = {"type": "string", "x-grammar": {"syntax": "regex", "definition": '[^b]*"'}}
+    good = [s.format(text) for text in ('"', 'a"', '<\né\\"')]
+    check(of({"s": regular}, "s"), style, good, [s.format("a"), s.format('b"'), s.format(f'a{close}"')])
+    check(of({"s": {**regular, "maxLength": 2}}, "s"), style, good[:2], [s.format('aa"')])
+    check(of({"s": {"type": "string", "not": regular}}, "s"), style, [s.format("a")], good)
+    nested = 'start: "a" start "\\"" | "\\n"'
+    schema = of({"s": {"type": "string", "x-grammar": {"syntax": "lark", "definition": nested}}}, "s")
+    written = s.replace("{}", "\n{}\n") if STYLES[style].padded else s
+    wrong = [written.format(text) for text in ("a", "a\n", '\n"', 'aa\n"')]
+    check(schema, style, [written.format(text) for text in ("\n", 'a\n"', 'aa\n""')], wrong)
+
+
+@pytest.mark.parametrize("style", SPELLED)
+def test_strings_of_grammars_that_may_hold_what_ends_them_are_refused(style: str) -> None:
+    nested = {"syntax": "lark", "definition": 'start: "(" start ")" | /[^()]*/'}
+    with pytest.raises(
+        SchemaError, match="in this style strings have no quotes, and it may hold what begins '"
+    ) as caught:
+        compiled(of({"s": {"type": "string", "x-grammar": nested}}, "s"), style)
+    assert caught.value.pointer.endswith("/properties/s/x-grammar")
+    nested = {"syntax": "lark", "definition": 'start: "(" start ")" | /[0-9]*/'}
+    with pytest.raises(SchemaError, match="x-grammar cannot be enforced: "):
+        compiled(of({}, additionalProperties=True, propertyNames={"x-grammar": nested}), style)

@@ -18,6 +18,7 @@ from maskwright.frontends.json_schema.read.places import Path
 from maskwright.frontends.json_schema.sets.formats import format_text
 from maskwright.frontends.json_schema.sets.shape import StringShape
 from maskwright.frontends.json_schema.sets.strings import pattern_text, pattern_tree
+from maskwright.frontends.json_schema.sets.text_grammars import refused
 from maskwright.frontends.regex import lower
 from maskwright.ir import Expr, alt, and_, not_, plus, repeat, seq, star, text
 
@@ -66,6 +67,8 @@ def names_of(shape: StringShape, spell: Spelling) -> Expr:
     parts = [matching_pattern(pattern, path, spell) for pattern, path in shape.patterns]
     parts += [format_text(name, spell) for name in shape.formats]
     parts += [not_(names_of(each, spell)) for each in shape.excluded]
+    for grammar in shape.grammars:
+        raise refused(grammar, "in this style, names of members have no quotes", "use a pattern")
     any_of = spell(ALL_CHARACTERS)
     longest = -1 if shape.max_length is None else shape.max_length
     return and_(repeat(any_of, shape.min_length, longest) if shape.min_length or longest >= 0 else star(any_of), *parts)

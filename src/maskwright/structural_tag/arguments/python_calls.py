@@ -18,17 +18,17 @@ from typing import Final
 
 from maskwright.frontends.charset import utf8
 from maskwright.frontends.json_schema.read.places import Conj
+from maskwright.frontends.json_schema.sets.quotes import QUOTE, closed
 from maskwright.frontends.json_schema.sets.shape import FALSE, NULL, TRUE, StringShape
 from maskwright.frontends.json_schema.sets.strings import (
     ANY_TEXT,
-    QUOTE,
     admits_string,
     any_of_names,
-    closed,
     spelling,
     string_body,
     text_characters,
 )
+from maskwright.frontends.json_schema.sets.text_grammars import is_regular_text, quoted_text
 from maskwright.frontends.regex import regex_to_expr
 from maskwright.ir import Expr, alt, and_, literal, never, not_, seq, text
 from maskwright.structural_tag.arguments.free_names import Spelling
@@ -107,6 +107,8 @@ class PythonWriter(Writer):
 def _string(shape: StringShape) -> Expr:
     if shape.values is not None:
         return alt(*[literal(spelling(value)) for value in shape.values if admits_string(shape, value)])
+    if shape.is_grammar():
+        return quoted_text(shape.grammars[0])
     body = string_body(shape)
     return seq(QUOTE, closed(_TEXT if body is ANY_TEXT else and_(body, _TEXT)))
 
@@ -115,6 +117,8 @@ def _single_text(shape: StringShape) -> Expr:
     """The strings of a shape between single quotes: as they are, or with escapes and without a double quote."""
     if shape.values is not None:
         return alt(*[_single_spelling(value) for value in shape.values if admits_string(shape, value)])
+    if shape.is_grammar() and not is_regular_text(shape.grammars[0]):
+        return never()
     body = string_body(shape)
     if body is ANY_TEXT:
         return _SINGLE_TEXT

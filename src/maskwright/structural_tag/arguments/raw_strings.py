@@ -15,6 +15,14 @@ from maskwright.frontends.charset import CodePointSet, utf8
 from maskwright.frontends.json_schema.sets.formats import format_text
 from maskwright.frontends.json_schema.sets.shape import StringShape
 from maskwright.frontends.json_schema.sets.strings import admits_string, pattern_text
+from maskwright.frontends.json_schema.sets.text_grammars import (
+    TextGrammar,
+    bare_text,
+    bytes_of,
+    is_regular_text,
+    refused,
+    regular_text,
+)
 from maskwright.frontends.texts import ANY_LENGTH, ANY_TEXT, text_of_length
 from maskwright.ir import EMPTY, OP_LITERAL, OP_NEVER, Expr, alt, and_, never, not_, optional, seq, text
 from maskwright.structural_tag.formats.xml_styles import SpelledStyle
@@ -44,6 +52,8 @@ class RawStrings:
             listed = [each for each in shape.values if each not in taken and admits_string(shape, each)]
             values = [self._constant(value, close) for value in listed]
             return alt(*values) if values else never()
+        if shape.is_grammar() and not is_regular_text(shape.grammars[0]):
+            return self._of_grammar(shape.grammars[0], close, other)
         body, length = body_of(shape), (shape.min_length, shape.max_length)
         is_any = body is ANY_TEXT and length == ANY_LENGTH
         body = body if other[0] == OP_NEVER else and_(body, not_(other))
@@ -60,6 +70,22 @@ class RawStrings:
             seq(_NEWLINE, self._captured("string", padded, newline_close)),
             self._captured("string", ends.closing(self._excluded, bare, length=length), close),
         )
+
+    def _of_grammar(self, grammar: TextGrammar, close: Pieces, other: Expr) -> Expr:
+        """The strings of a grammar that cannot be intersected: what may not occur in them must plainly not."""
+        texts, bytes_in_texts = bare_text(grammar), bytes_of(grammar)
+        absent = [piece.encode() for piece in close[:1] if isinstance(piece, str)] + list(self._excluded)
+        found = next((each for each in absent if bytes_in_texts >> each[0] & 1), None)
+        if found is not None:
+            reason = f"in this style strings have no quotes, and it may hold what begins {found.decode()!r}"
+            raise refused(grammar, reason, f"leave {found[:1].decode()!r} out of it, or let no rule call itself")
+        if other[0] != OP_NEVER:
+            reason = "in this style strings have no quotes, and it may be taken for a value of another type"
+            raise refused(grammar, reason, 'let type be "string"')
+        end = spelled(close)
+        if not self._style.padded:
+            return self._captured("string", seq(texts, end), close)
+        return seq(_NEWLINE, self._captured("string", seq(texts, _NEWLINE, end), (f"\n{close[0]}",)))
 
     def closing_pieces(self, name: Expr) -> tuple[Pieces, Expr]:
         """What ends a text without quotes, and what follows that where the name could be any."""
@@ -97,6 +123,7 @@ def body_of(shape: StringShape) -> Expr:
     """The same of any length, for a shape that does not list them."""
     parts = [pattern_text(pattern, path, in_json=False) for pattern, path in shape.patterns]
     parts += [format_text(name, utf8) for name in shape.formats]
+    parts += [regular_text(grammar, in_json=False) for grammar in shape.grammars]
     parts += [not_(text_of_shape(each)) for each in shape.excluded]
     if shape.excluded or not parts:
         parts.append(ANY_TEXT)

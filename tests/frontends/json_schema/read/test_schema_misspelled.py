@@ -39,6 +39,8 @@ def test_no_keyword_is_taken_for_another() -> None:
         ({"items": {"type": "string", "max_length": 3}}, "/items/max_length", "max_length", "maxLength"),
         ({"properties": {"a": {"Type": "string"}}}, "/properties/a/Type", "Type", "type"),
         ({"type": "object", "additionalProps": {}, "require": ["a"]}, "/require", "require", "required"),
+        ({"type": "string", "x-gramar": {}}, "/x-gramar", "x-gramar", "x-grammar"),
+        ({"type": "string", "xGrammar": {}}, "/xGrammar", "xGrammar", "x-grammar"),
         ({"anyof": [{"type": "null"}]}, "/anyof", "anyof", "anyOf"),
         ({"allOf": [{"minimun": 3}]}, "/allOf/0/minimun", "minimun", "minimum"),
         ({"$defs": {"a": {"patern": "^a"}}, "$ref": "#/$defs/a"}, "/$defs/a/patern", "patern", "pattern"),

@@ -86,3 +86,11 @@ def test_open_values() -> None:
 @pytest.mark.parametrize("text", [b"]}}", b",,", b'"', b"\xff{", b":", b'{"a"}:[,', b"[" * 1000])
 def test_other_texts_end_in_an_answer(text: bytes) -> None:
     Blame(STRINGS, DEFAULTS).find(text, len(text))
+
+
+def test_a_grammar_in_a_string() -> None:
+    nested = {"syntax": "lark", "definition": 'start: "a" start "\\"" | "b"'}
+    schema = {"properties": {"q": {"type": "string", "x-grammar": nested}}}
+    found = Blame(schema, DEFAULTS).find(b'{"q": "aab\\"c"}', 12)
+    assert found is not None
+    assert (found.pointer, found.keyword, found.instance) == ("/properties/q/x-grammar", "x-grammar", "/q")

@@ -28,8 +28,9 @@ from maskwright.frontends.json_schema.sets.numerals import (
     INTEGER_RULE,
     NUMBER_RULE,
 )
+from maskwright.frontends.json_schema.sets.quotes import QUOTE
 from maskwright.frontends.json_schema.sets.scalars import FALSE_TEXT, NULL_TEXT, STRING_RULE, TRUE_TEXT
-from maskwright.frontends.json_schema.sets.strings import ANY_NAME_CLOSED, ANY_TEXT, QUOTE
+from maskwright.frontends.json_schema.sets.strings import ANY_NAME_CLOSED, ANY_TEXT
 from maskwright.frontends.json_schema.text.ascii_only import in_ascii
 from maskwright.frontends.json_schema.text.separators import separator
 from maskwright.frontends.json_schema.text.white_space import JSON_SPACE, white_space

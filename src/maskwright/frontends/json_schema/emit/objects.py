@@ -31,14 +31,13 @@ from maskwright.frontends.json_schema.emit.schema_rules import SchemaRules
 from maskwright.frontends.json_schema.normalise.witnesses import WitnessError, choices
 from maskwright.frontends.json_schema.read.places import ANYTHING, Conj, Path, Refusal, identity_of
 from maskwright.frontends.json_schema.sets.intersect import is_nothing, join, undeclared
+from maskwright.frontends.json_schema.sets.quotes import QUOTE, closed
 from maskwright.frontends.json_schema.sets.scalars import STRING_RULE
 from maskwright.frontends.json_schema.sets.shape import Extras, ObjectShape, Witness
 from maskwright.frontends.json_schema.sets.strings import (
     ANY_NAME,
-    QUOTE,
     admits_string,
     any_of_names,
-    closed,
     name_spellings,
     other_name,
     string_body,

@@ -31,6 +31,7 @@ from maskwright.frontends.json_schema.sets.decimals import digits_of
 from maskwright.frontends.json_schema.sets.intersect import is_closed
 from maskwright.frontends.json_schema.sets.numerals import admitted_values
 from maskwright.frontends.json_schema.sets.one_spelling import any_character, any_string
+from maskwright.frontends.json_schema.sets.quotes import QUOTE
 from maskwright.frontends.json_schema.sets.ranges import DIGITS, MINUS, NATURAL, NONZERO, POINT
 from maskwright.frontends.json_schema.sets.scalars import scalar_texts
 from maskwright.frontends.json_schema.sets.shape import (
@@ -49,7 +50,7 @@ from maskwright.frontends.json_schema.sets.shape import (
     Shape,
     StringShape,
 )
-from maskwright.frontends.json_schema.sets.strings import QUOTE, name_spellings, string_text
+from maskwright.frontends.json_schema.sets.strings import name_spellings, string_text
 from maskwright.frontends.regular import spelled_out
 from maskwright.ir import (
     EMPTY,
@@ -257,7 +258,7 @@ def _from(members: list[tuple[Expr, bool]], style: Style) -> Expr:
 def _string_text(shape: StringShape, ensure_ascii: bool) -> Expr:
     if shape.values is not None:
         return string_text(shape)
-    if shape.patterns or shape.formats or shape.excluded:
+    if shape.patterns or shape.formats or shape.grammars or shape.excluded:
         text = string_text(shape)
         return and_(text, any_string(ensure_ascii=ensure_ascii)) if text[0] != OP_NEVER else text
     most = UNBOUNDED if shape.max_length is None else shape.max_length

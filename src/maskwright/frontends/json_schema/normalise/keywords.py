@@ -1,4 +1,4 @@
-"""The keywords of JSON Schema, one function each, named as the standard names it.
+"""The keywords of JSON Schema and our own, one function each, named as the standard names it.
 
 A function takes the `SchemaContext` of its schema object and the keyword's value, checks that the value is well-formed,
 and writes down what it asserts. `FUNCTIONS` is the dispatch table; a keyword that is not in it is an annotation and
@@ -34,6 +34,7 @@ FUNCTIONS: Final[dict[str, Callable[[SchemaContext, Any], None]]] = {
     "maxLength": scalars.maxLength,
     "pattern": scalars.pattern,
     "format": scalars.format_,
+    "x-grammar": scalars.x_grammar,
     "items": containers.items,
     "prefixItems": containers.prefixItems,
     "minItems": containers.minItems,

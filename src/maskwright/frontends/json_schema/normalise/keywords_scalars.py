@@ -8,10 +8,13 @@ from __future__ import annotations
 from difflib import get_close_matches
 from typing import Any, Final
 
+from maskwright.frontends.grammar_readers import READERS
 from maskwright.frontends.json_schema.normalise.constants import shape_of_values
 from maskwright.frontends.json_schema.normalise.findings import unknown_format
 from maskwright.frontends.json_schema.normalise.schema_context import SchemaContext
+from maskwright.frontends.json_schema.read.guidance import allowed_escapes
 from maskwright.frontends.json_schema.sets.decimals import exact
+from maskwright.frontends.json_schema.sets.escaped_grammars import Spelling
 from maskwright.frontends.json_schema.sets.formats import FORMATS, INTEGER_FORMATS, MAX_LENGTHS, limits_integers
 from maskwright.frontends.json_schema.sets.shape import (
     ANY_KIND,
@@ -27,6 +30,9 @@ from maskwright.frontends.json_schema.sets.shape import (
     Exact,
     NumberShape,
 )
+from maskwright.frontends.json_schema.sets.text_grammars import KEYWORD as X_GRAMMAR
+from maskwright.frontends.json_schema.sets.text_grammars import TextGrammar, check_grammar
+from maskwright.frontends.json_schema.text.escapes import LETTERS
 from maskwright.support.entrances import OR_OPENAI_SHAPES, USE_TAG, USE_TOOLS
 
 _TYPES: Final = {
@@ -38,6 +44,7 @@ _TYPES: Final = {
     "array": ARRAY,
     "object": OBJECT,
 }
+_GRAMMAR_HINT: Final = 'write {"syntax": "lark", "definition": "start: …"}'
 _TYPE_NAMES: Final = "null, boolean, number, integer, string, array or object"
 _ELSEWHERE: Final = {
     **dict.fromkeys(("str", "text", "date", "datetime", "uuid", "char", "bytes"), "string"),
@@ -183,6 +190,28 @@ def pattern(context: SchemaContext, value: Any) -> None:
     path = (context.node.path, "pattern")
     context.norm.findings.note_pattern(value, path, "pattern")
     context.strings().patterns += ((value, path),)
+
+
+def x_grammar(context: SchemaContext, value: Any) -> None:
+    grammar = _grammar_of(context, value)
+    reason = check_grammar(grammar)
+    if reason is None:
+        context.strings().grammars += (grammar,)
+    else:
+        context.refuse(X_GRAMMAR, reason)
+
+
+def _grammar_of(context: SchemaContext, value: Any) -> TextGrammar:
+    is_whole = isinstance(value, dict) and value.keys() == {"syntax", "definition"}
+    if not is_whole or not isinstance(value["definition"], str):
+        raise context.malformed(X_GRAMMAR, 'an object of the texts "syntax" and "definition"', value, _GRAMMAR_HINT)
+    syntax = value["syntax"]
+    if not isinstance(syntax, str) or syntax not in READERS:
+        names = ", ".join(sorted(READERS))
+        raise context.malformed(X_GRAMMAR, f"in one of the syntaxes {names}", syntax, f"use one of {names}")
+    letters = allowed_escapes(context.norm.document.root)
+    spelling = Spelling(LETTERS if letters is None else letters, context.norm.options.ensure_ascii)
+    return TextGrammar(syntax, value["definition"], spelling, (context.node.path, X_GRAMMAR))
 
 
 def format_(context: SchemaContext, value: Any) -> None:

@@ -19,7 +19,8 @@ class Keyword(NamedTuple):
     """What a keyword is.
 
     Attributes:
-        vocabulary: The one that it is in, or what took its place; "" for `dependencies`, for which two keywords came.
+        vocabulary: The one that it is in, or what took its place; "" for `dependencies`, for which two keywords came;
+            "extension" if it is our own.
         holds: Which schemas are in it, if any.
         since: The draft that brought it, if that was later than draft 3.
         in_place: Whether what it holds or leads to applies to the same instance.
@@ -27,7 +28,9 @@ class Keyword(NamedTuple):
         about: The type of the values that it constrains, if it is one.
     """
 
-    vocabulary: Literal["", "core", "applicator", "validation", "unevaluated", "format", "meta-data", "content"]
+    vocabulary: Literal[
+        "", "core", "applicator", "validation", "unevaluated", "format", "meta-data", "content", "extension"
+    ]
     holds: Literal["", "one", "list", "list or one", "by name"] = ""
     since: int = 3
     in_place: bool = False
@@ -59,6 +62,7 @@ KEYWORDS: Final[dict[str, Keyword]] = {
     ),
     **dict.fromkeys(("minLength", "maxLength", "pattern"), Keyword("validation", about="string")),
     "format": Keyword("format"),
+    "x-grammar": Keyword("extension", about="string"),
     # arrays
     "items": Keyword("applicator", "list or one", about="array"),
     "prefixItems": Keyword("applicator", "list", since=2020, about="array"),
@@ -88,6 +92,7 @@ DEFINITIONS: Final = frozenset(("$defs", "definitions"))
 IDENTIFIERS: Final = frozenset(
     name for name, row in KEYWORDS.items() if row.vocabulary == "core" and not row.in_place and not row.holds
 )
+EXTENSIONS: Final = tuple(name for name, row in KEYWORDS.items() if row.vocabulary == "extension")
 ASSERTING: Final = KEYWORDS.keys() - ANNOTATIONS - DEFINITIONS - IDENTIFIERS
 READ_BY: Final = {name: row.read_by for name, row in KEYWORDS.items() if row.read_by is not None}
 IN_PLACE: Final = frozenset(name for name, row in KEYWORDS.items() if row.in_place and row.read_by is None)

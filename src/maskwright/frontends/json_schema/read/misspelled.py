@@ -6,7 +6,7 @@
 An unknown keyword is an annotation, says the standard, so it is not an error. But one that is nearly the name of a
 keyword that asserts something is most likely that one: it differs in capitals, `_` and `-`, or in a letter or two. So
 are those that are constraints elsewhere (look_alikes.py). Extensions that are well known, names that begin with `x-`
-or `_`, and what is nearer to an annotation are left alone.
+or `_` unless they are nearly our own, and what is nearer to an annotation are left alone.
 A schema that uses no keyword at all is told from others: `constrains_nothing`.
 Cost: a set operation where all keywords are known.
 Tested by tests/frontends/json_schema/read/test_schema_misspelled.py.
@@ -20,7 +20,13 @@ from functools import cache
 from typing import Any, Final
 
 from maskwright.frontends.json_schema.options import NOTHING_USED
-from maskwright.frontends.json_schema.read.keyword_table import ANNOTATIONS, ASSERTING, DEFINITIONS, KEYWORDS
+from maskwright.frontends.json_schema.read.keyword_table import (
+    ANNOTATIONS,
+    ASSERTING,
+    DEFINITIONS,
+    EXTENSIONS,
+    KEYWORDS,
+)
 from maskwright.frontends.json_schema.read.look_alikes import bare, is_look_alike, look_alike
 from maskwright.support.interruption import interrupt_checkpoint
 from maskwright.support.memos import remembered
@@ -29,6 +35,7 @@ _MAX_LENGTH: Final = 40
 _CUTOFF: Final = 0.8
 _MIN_LENGTH: Final = 3
 _VENDORS: Final = ("x-", "x_", "_")
+_OWN: Final = tuple([bare(keyword)[:2] for keyword in EXTENSIONS])
 
 _EXTENSIONS: Final = frozenset(
     (
@@ -71,7 +78,7 @@ def unknown_keywords(schema: dict[Any, Any]) -> list[tuple[str, str | None]]:
 
 def advice_on(keyword: Any, schema: dict[Any, Any]) -> str | None:
     """Return what to write instead of an unknown keyword of a schema object; None if nothing is wrong with it."""
-    if type(keyword) is not str or len(keyword) > _MAX_LENGTH or keyword.startswith(_VENDORS):
+    if type(keyword) is not str or len(keyword) > _MAX_LENGTH or _is_foreign(keyword):
         return None
     if is_look_alike(keyword):
         return look_alike(keyword, schema[keyword], schema)
@@ -102,7 +109,7 @@ def meant_by(keyword: str) -> str | None:
     """Return the keyword that an unknown one is probably meant to be; None if there is none."""
     if keyword in _KNOWN or not _MIN_LENGTH <= len(keyword) <= _MAX_LENGTH:
         return None
-    if keyword.startswith(_VENDORS) or is_look_alike(keyword):
+    if _is_foreign(keyword) or is_look_alike(keyword):
         return None
     same = _BY_BARE_NAME.get(bare(keyword))
     if same is not None:
@@ -115,6 +122,11 @@ def meant_by(keyword: str) -> str | None:
 def says_nothing(keyword: str) -> bool:
     """Whether a keyword says nothing of values, in any draft, and does not look misspelled either."""
     return (keyword not in KEYWORDS or keyword in ANNOTATIONS) and meant_by(keyword) is None
+
+
+def _is_foreign(keyword: str) -> bool:
+    """Whether a keyword is plainly an extension of others."""
+    return keyword.startswith(_VENDORS) and not bare(keyword).startswith(_OWN)
 
 
 @cache

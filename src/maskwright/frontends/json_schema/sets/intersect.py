@@ -156,6 +156,8 @@ def _intersect_strings(a: StringShape, b: StringShape) -> StringShape | None:
     known = {pattern for pattern, _ in a.patterns}
     out.patterns = a.patterns + tuple(p for p in b.patterns if p[0] not in known)
     out.formats = a.formats + tuple(f for f in b.formats if f not in a.formats)
+    known_grammars = {grammar[:2] for grammar in a.grammars}
+    out.grammars = a.grammars + tuple(g for g in b.grammars if g[:2] not in known_grammars)
     out.excluded = a.excluded + tuple(e for e in b.excluded if e not in a.excluded)
     out.depth = max(a.depth, b.depth)
     if a.values is not None or b.values is not None:

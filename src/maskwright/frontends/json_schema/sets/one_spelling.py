@@ -13,7 +13,7 @@ from functools import lru_cache
 from typing import Final
 
 from maskwright.frontends.charset import ALL_CHARACTERS, CodePointSet, utf8
-from maskwright.frontends.json_schema.sets.strings import QUOTE
+from maskwright.frontends.json_schema.sets.quotes import QUOTE
 from maskwright.ir import Expr, alt, bytes_in, literal, never, seq, star
 
 _SHORT_ESCAPES: Final = {8: "b", 9: "t", 10: "n", 12: "f", 13: "r", 0x22: '"', 0x5C: "\\"}
@@ -24,7 +24,7 @@ _ESCAPES: Final = {
 }
 _ESCAPE: Final = alt(*_ESCAPES.values())
 _HEX: Final = bytes_in(b"0123456789abcdef")
-_BEYOND_ASCII: Final = alt(  # and the last character of ASCII, which `json.dumps` escapes too
+BEYOND_ASCII: Final = alt(  # and the last character of ASCII, which `json.dumps` escapes too
     literal(b"\\u007f"),
     seq(literal(b"\\u00"), bytes_in(b"89abcdef"), _HEX),
     seq(literal(b"\\u0"), bytes_in(b"123456789abcdef"), _HEX, _HEX),
@@ -33,7 +33,7 @@ _BEYOND_ASCII: Final = alt(  # and the last character of ASCII, which `json.dump
     seq(literal(b"\\ud"), bytes_in(b"89ab"), _HEX, _HEX, literal(b"\\ud"), bytes_in(b"cdef"), _HEX, _HEX),
 )
 _CHARACTER: Final = alt(utf8(ALL_CHARACTERS - _ESCAPED), _ESCAPE)
-_IN_ASCII: Final = alt(utf8(CodePointSet.from_ranges([(0x20, 0x7E)]) - _ESCAPED), _ESCAPE, _BEYOND_ASCII)
+_IN_ASCII: Final = alt(utf8(CodePointSet.from_ranges([(0x20, 0x7E)]) - _ESCAPED), _ESCAPE, BEYOND_ASCII)
 
 
 @lru_cache(maxsize=1024)

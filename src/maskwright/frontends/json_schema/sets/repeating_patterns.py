@@ -13,14 +13,9 @@ from __future__ import annotations
 from maskwright.errors import RegexSyntaxError
 from maskwright.frontends.json_schema.read.places import Path
 from maskwright.frontends.json_schema.sets.one_spelling import one_of
+from maskwright.frontends.json_schema.sets.quotes import QUOTE
 from maskwright.frontends.json_schema.sets.shape import StringShape
-from maskwright.frontends.json_schema.sets.strings import (
-    QUOTE,
-    is_repeating,
-    pattern_tree,
-    refuse_pattern,
-    text_characters,
-)
+from maskwright.frontends.json_schema.sets.strings import is_repeating, pattern_tree, refuse_pattern, text_characters
 from maskwright.frontends.regex.back_references import lower_recalling
 from maskwright.ir import Expr, seq
 from maskwright.support.memos import remembered

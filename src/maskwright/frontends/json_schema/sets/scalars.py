@@ -50,6 +50,7 @@ from maskwright.frontends.json_schema.sets.shape import (
     StringShape,
 )
 from maskwright.frontends.json_schema.sets.strings import pattern_text, string_text
+from maskwright.frontends.json_schema.sets.text_grammars import quoted_text
 from maskwright.ir import Expr, GrammarIR, IRBuilder, Rule, alt, and_, literal, never, ref, subgrammar
 from maskwright.support.memos import remembered
 
@@ -88,17 +89,22 @@ def scalar_texts(shape: Shape, numbers: Numbers, refuse: Callable[[Refusal], Non
 
 def _string_text(part: StringShape, builder: IRBuilder) -> Expr:
     """Patterns and formats are rules of their own, which keep their masks, whatever object or array they stand in."""
+    if part.grammars and part.values is None:
+        return quoted_text(part.grammars[0]) if part.is_grammar() else _as_rule(string_text(part), builder)
     if part.values is not None or not (part.patterns or part.formats):
         return string_text(part)
     if (repeating := repeating_text(part)) is not None:
         return builder.add("string", repeating)
     if part.excluded:
-        text = string_text(part)
-        return text if text is never() else builder.add("string", text)
+        return _as_rule(string_text(part), builder)
     for pattern, path in part.patterns:
         pattern_text(pattern, path)  # says where it stands if it cannot be used
     patterns = tuple([pattern for pattern, _ in part.patterns])
     return _known_string_text(patterns, part.formats, part.min_length, part.max_length)
+
+
+def _as_rule(text: Expr, builder: IRBuilder) -> Expr:
+    return text if text is never() else builder.add("string", text)
 
 
 @remembered(4096)

@@ -25,6 +25,7 @@ from decimal import Decimal
 from typing import Any, Final, NamedTuple, TypeAlias
 
 from maskwright.frontends.json_schema.read.places import ANYTHING, Conj, Path, _only
+from maskwright.frontends.json_schema.sets.text_grammars import TextGrammar
 from maskwright.ir import Expr
 
 NULL: Final = 1
@@ -71,25 +72,32 @@ class NumberShape:
 
 
 class StringShape:
-    """Strings of bounded length that match all `patterns` and `formats` and none of `excluded`, or a finite set.
+    """Strings of bounded length that match all `patterns`, `formats` and `grammars` and none of `excluded`, or a
+    finite set.
 
     What is excluded may exclude others itself, `depth` times one inside another.
     """
 
-    __slots__ = ("depth", "excluded", "formats", "max_length", "min_length", "patterns", "values")
+    __slots__ = ("depth", "excluded", "formats", "grammars", "max_length", "min_length", "patterns", "values")
 
     def __init__(self) -> None:
         self.min_length = 0
         self.max_length: int | None = None
         self.patterns: tuple[tuple[str, Path], ...] = ()
         self.formats: tuple[str, ...] = ()
+        self.grammars: tuple[TextGrammar, ...] = ()
         self.values: dict[str, None] | None = None  # in their order
         self.excluded: tuple[StringShape, ...] = ()
         self.depth = 0
 
     def is_finite(self) -> bool:
         """Whether it is no more than a finite set."""
-        return self.values is not None and not (self.patterns or self.formats or self.excluded)
+        return self.values is not None and not (self.patterns or self.formats or self.grammars or self.excluded)
+
+    def is_grammar(self) -> bool:
+        """Whether it is all texts of one grammar."""
+        beside = self.patterns or self.formats or self.excluded or self.values is not None
+        return len(self.grammars) == 1 and not beside and not self.min_length and self.max_length is None
 
     def admits_length(self, value: str) -> bool:
         return self.min_length <= len(value) and (self.max_length is None or len(value) <= self.max_length)

@@ -6,7 +6,7 @@ Three sets of spellings, each with exactly one meaning per text:
   * every spelling that JSON has: free strings, and those of which only the length is bounded;
   * `TEXT_CHARACTER`: printable ASCII is written as it is (`/` also as `\\/`), all else in any way. Patterns, formats
     and their complements are made of these, which keeps their automata free of an escape for every letter;
-  * canonical, as `json.dumps(ensure_ascii=False)`: values of `enum`, names of members.
+  * canonical, as `json.dumps(ensure_ascii=False)`: values of `enum`, names of members, texts of grammars.
 
 Lengths count characters, in whatever spelling (`\\u00e9` is one). Where patterns ask for a length anyway, it is not
 counted; what could only be excluded at other lengths is not excluded.
@@ -25,18 +25,19 @@ from maskwright.errors import RegexSyntaxError, SchemaError, UnsupportedSchemaEr
 from maskwright.frontends.charset import ALL_CHARACTERS, CodePointSet, json_string_chars, utf8
 from maskwright.frontends.json_schema.read.places import Path
 from maskwright.frontends.json_schema.read.pointers import pointer_of
+from maskwright.frontends.json_schema.sets.escaped_grammars import any_text
 from maskwright.frontends.json_schema.sets.formats import EXACT_FORMATS, WIDER_FORMATS, format_text
 from maskwright.frontends.json_schema.sets.matching import matches
+from maskwright.frontends.json_schema.sets.quotes import QUOTE, closed
 from maskwright.frontends.json_schema.sets.shape import StringShape
+from maskwright.frontends.json_schema.sets.text_grammars import TextGrammar, regular_text
 from maskwright.frontends.regex import anywhere, lower, parse
 from maskwright.frontends.regex.ast import INFINITE
 from maskwright.frontends.regex.ast import Node as RegexNode
 from maskwright.frontends.regex.back_references import recalled_groups
 from maskwright.frontends.regex.participation import with_groups_spelled
-from maskwright.frontends.regex.plain import is_open_ended, without
+from maskwright.frontends.regex.plain import without
 from maskwright.ir import (
-    OP_ALT,
-    OP_AND,
     OP_LITERAL,
     OP_NOT,
     OP_SEQ,
@@ -56,7 +57,6 @@ from maskwright.support.memos import remembered
 
 CHARACTER: Final = json_string_chars(ALL_CHARACTERS)
 ANY_TEXT: Final = star(CHARACTER)
-QUOTE: Final = literal(b'"')
 
 _MUST_ESCAPE: Final = CodePointSet.from_ranges([(0, 0x1F), (0x22, 0x22), (0x5C, 0x5C)])
 
@@ -207,8 +207,12 @@ def admits_string(shape: StringShape, value: str, *, wide: bool = False) -> bool
         return False
     if wide and not known_formats(shape):
         return True
-    if shape.formats and not all(matches(format_text(f, utf8, wide=wide), value.encode()) for f in shape.formats):
-        return False
+    texts = [format_text(name, utf8, wide=wide) for name in shape.formats]
+    texts += [regular_text(grammar, in_json=False) for grammar in shape.grammars]
+    if texts:
+        data = value.encode("utf-8", "surrogatepass")  # half a surrogate pair matches nothing
+        if not all(matches(text, data) for text in texts):
+            return False
     return not any(admits_string(excluded, value, wide=not wide) for excluded in shape.excluded)
 
 
@@ -220,31 +224,11 @@ def known_formats(shape: StringShape) -> bool:
 def string_text(shape: StringShape) -> Expr:
     """Return the spellings of a shape's strings, with their quotes."""
     if shape.values is not None:
-        checked = shape.patterns or shape.formats or shape.excluded
+        checked = shape.patterns or shape.formats or shape.grammars or shape.excluded
         values = [v for v in shape.values if admits_string(shape, v)] if checked else shape.values
         return alt_of_distinct([literal(spelling(v)) for v in values]) if values else never()
     body = string_body(shape)
     return seq(QUOTE, closed(body)) if body is not never() else body
-
-
-def closed(body: Expr) -> Expr:
-    """The body and the closing quote.
-
-    The quote goes into intersections and complements, so that their rules end at a quote and nowhere else: a rule that
-    may end after any character leaves every token open to what follows it.
-    """
-    if body[0] == OP_ALT:
-        return alt(*map(closed, body[1:]))
-    if body[0] == OP_AND:
-        return and_(*map(_closed_operand, body[1:]))
-    return seq(body, QUOTE)
-
-
-def _closed_operand(body: Expr) -> Expr:
-    if body[0] != OP_NOT:
-        return seq(body, QUOTE)
-    excluded = body[1][1:] if body[1][0] == OP_ALT else (body[1],)
-    return not_(alt(*[each if is_open_ended(each) else seq(each, QUOTE) for each in excluded]))
 
 
 def string_body(shape: StringShape, *, wide: bool = False) -> Expr:
@@ -256,6 +240,7 @@ def string_body(shape: StringShape, *, wide: bool = False) -> Expr:
         return alt(*[_text_spellings(v) for v in shape.values if admits_string(shape, v, wide=wide)])
     parts = [pattern_text(pattern, path) for pattern, path in shape.patterns]
     parts += [format_text(name, text_characters, wide=wide) for name in shape.formats]
+    parts += [regular_text(grammar) for grammar in shape.grammars]
     least, most = _lengths_of_patterns(shape)
     if shape.min_length > most or (shape.max_length is not None and shape.max_length < least):
         return never()
@@ -268,9 +253,21 @@ def string_body(shape: StringShape, *, wide: bool = False) -> Expr:
     if finite:
         parts.append(not_(alt(*map(_text_spellings, finite))))  # in one piece: automata grow with every complement
     parts += [_complement(other, shape, wide) for other in excluded if not other.is_finite()]
-    if shape.excluded and all(part[0] == OP_NOT for part in parts):
+    one_spelling = None if shape.grammars else _grammar_in(shape.excluded)
+    if one_spelling is not None:  # what a grammar excludes, it excludes in one spelling
+        parts.append(any_text(one_spelling.spelling))
+    elif shape.excluded and all(part[0] == OP_NOT for part in parts):
         parts.append(_ANY_PLAIN_TEXT)
     return and_(*parts) if parts else ANY_TEXT
+
+
+def _grammar_in(shapes: tuple[StringShape, ...]) -> TextGrammar | None:
+    """A grammar that one of the shapes has, or excludes."""
+    for shape in shapes:
+        found = shape.grammars[0] if shape.grammars else _grammar_in(shape.excluded)
+        if found is not None:
+            return found
+    return None
 
 
 def _lengths_of_patterns(shape: StringShape) -> tuple[int, int]:
@@ -309,9 +306,8 @@ def _complement(shape: StringShape, beside: StringShape, wide: bool) -> Expr:
 
     What a complement excludes is taken as it is, for automata grow with every complement.
     """
-    only_excludes = shape.excluded and not (
-        shape.patterns or shape.formats or shape.min_length or shape.max_length is not None or shape.values is not None
-    )
+    constrained = shape.patterns or shape.formats or shape.grammars or shape.values is not None
+    only_excludes = shape.excluded and not (constrained or shape.min_length or shape.max_length is not None)
     if only_excludes:
         return alt(*[string_body(excluded, wide=wide) for excluded in shape.excluded if _may_agree(excluded, beside)])
     return without(string_body(shape, wide=not wide), TEXT_CHARACTER)

@@ -1,0 +1,17 @@
+"""What reads a grammar, by the name of its syntax: for front-ends whose texts hold grammars in other notations.
+
+    READERS["regex"]("[a-z]+").dump()   →   root ::= [a-z]+
+
+The front-ends of these notations may stand above the one that asks, so the package fills the table (`__init__.py`).
+Tested by tests/frontends/json_schema/sets/test_grammars_in_strings.py.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final
+
+from maskwright.ir import GrammarIR
+
+READERS: Final[dict[str, Callable[[str], GrammarIR]]] = {}
+"""Each raises a `MaskwrightError` where a text is not a grammar."""
