@@ -92,7 +92,7 @@ def test_tools_are_in_the_shape_that_chat_templates_take(compiler: GrammarCompil
     wanted = ToolOutput([flat, forecast, {"type": "custom", "name": "sql"}], "harmony")
     assert wanted.tools[0] == CLOSE
     assert wanted.tools[1]["function"]["name"] == "forecast"
-    assert wanted.tools[2] == {"type": "custom", "name": "sql"}
+    assert wanted.tools[2]["function"]["parameters"]["required"] == ["input"]
     assert read(compiler, call("close", "{}"), [flat]) == [ToolCall("close", {}, flat)]
 
 
@@ -105,8 +105,6 @@ def test_a_call_is_required_by_default(compiler: GrammarCompiler) -> None:
 @pytest.mark.parametrize(
     "tool",
     [
-        {"type": "custom", "custom": {"name": "close"}},
-        {"type": "custom", "name": "close"},
         {"type": "function", "name": "close"},
         {"name": "close"},
     ],
@@ -114,6 +112,12 @@ def test_a_call_is_required_by_default(compiler: GrammarCompiler) -> None:
 )
 def test_a_call_is_of_the_tool_in_any_of_its_shapes(compiler: GrammarCompiler, tool: Any) -> None:
     assert read(compiler, call("close", "{}"), [tool]) == [ToolCall("close", {}, tool)]
+
+
+@pytest.mark.parametrize("body", [{"name": "close"}, {"custom": {"name": "close"}}], ids=str)
+def test_a_call_of_a_custom_tool(compiler: GrammarCompiler, body: Any) -> None:
+    tool = {"type": "custom", **body}
+    assert read(compiler, call("close", '{"input": "x"}'), [tool]) == [ToolCall("close", {"input": "x"}, tool)]
 
 
 def test_a_call_of_a_built_in_tool(compiler: GrammarCompiler) -> None:

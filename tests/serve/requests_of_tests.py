@@ -6,6 +6,9 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
+import maskwright
+from oracle.vocabularies import BYTES
+
 CITY = {
     "type": "object",
     "properties": {
@@ -16,6 +19,16 @@ CITY = {
     "additionalProperties": False,
 }
 WEATHER = {"type": "function", "function": {"name": "get_weather", "description": "The weather", "parameters": CITY}}
+LARK = 'start: "(" start ")" | /[a-c]{1,3}/ "\\n"? | "\\""'
+SQL = {"type": "custom", "name": "sql", "format": {"type": "grammar", "syntax": "lark", "definition": LARK}}
+SQL_OF_CHAT = {
+    "type": "custom",
+    "custom": {
+        "name": "sql",
+        "description": "Ask.",
+        "format": {"type": "grammar", "grammar": {"syntax": "lark", "definition": LARK}},
+    },
+}
 TIME = {"type": "function", "function": {"name": "get_time", "parameters": {"type": "object", "properties": {}}}}
 
 
@@ -27,6 +40,12 @@ def chat(**fields: Any) -> dict[str, Any]:
 
 def schema_format(schema: Any, **fields: Any) -> dict[str, Any]:
     return {"type": "json_schema", "json_schema": {"name": "output", "schema": schema, **fields}}
+
+
+def follows_the_grammar(text: str) -> bool:
+    """Whether a text is one of `LARK`."""
+    matcher = maskwright.GrammarMatcher(maskwright.GrammarCompiler(BYTES.info()).compile_lark(LARK))
+    return matcher.accept_string(text) and matcher.is_completed()
 
 
 def sse(text: str) -> Iterator[Any]:
@@ -50,7 +69,9 @@ def joined(chunks: list[Any], index: int = 0) -> dict[str, Any]:
             whole["logprobs"] += (choice["logprobs"] or {}).get("content") or []
             whole["reason"] = choice["finish_reason"] or whole["reason"]
             for call in delta.get("tool_calls", []):
+                called = call["custom"] if "custom" in call else call["function"]
                 if call["index"] == len(whole["calls"]):
-                    whole["calls"].append({"id": call["id"], "name": call["function"]["name"], "arguments": ""})
-                whole["calls"][call["index"]]["arguments"] += call["function"]["arguments"]
+                    kind = {"id": call["id"], "type": call["type"]}
+                    whole["calls"].append({**kind, "name": called["name"], "arguments": ""})
+                whole["calls"][call["index"]]["arguments"] += called["input" if "custom" in call else "arguments"]
     return whole

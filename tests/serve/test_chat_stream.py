@@ -9,7 +9,7 @@ import httpx
 import jsonschema
 import pytest
 
-from serve.requests_of_tests import CITY, TIME, WEATHER, chat, joined, schema_format, sse
+from serve.requests_of_tests import CITY, SQL_OF_CHAT, TIME, WEATHER, chat, joined, schema_format, sse
 
 
 def stream(http: httpx.Client, **fields: Any) -> list[Any]:
@@ -39,6 +39,8 @@ def whole(http: httpx.Client, **fields: Any) -> list[dict[str, Any]]:
         {"regex": "(é|ü|😀){9}"},
         {"tools": [WEATHER, TIME], "tool_choice": "required", "max_completion_tokens": 400},
         {"tools": [WEATHER], "tool_choice": "auto", "max_completion_tokens": 30},
+        {"tools": [SQL_OF_CHAT, WEATHER], "tool_choice": "required", "max_completion_tokens": 400},
+        {"tools": [SQL_OF_CHAT], "tool_choice": {"type": "custom", "custom": {"name": "sql"}}},
         {"n": 3, "response_format": schema_format(CITY)},
         {"stop": ["o"]},
     ],
@@ -49,8 +51,8 @@ def test_as_the_whole_reply(http: httpx.Client, fields: dict[str, Any]) -> None:
         found = joined(chunks, expected["index"])
         message = expected["message"]
         assert found["content"] == (message["content"] or "")
-        calls = [call["function"] for call in message.get("tool_calls", [])]
-        assert [{"name": c["name"], "arguments": c["arguments"]} for c in found["calls"]] == calls
+        calls = [(call["type"], *call[call["type"]].values()) for call in message.get("tool_calls", [])]
+        assert [(call["type"], call["name"], call["arguments"]) for call in found["calls"]] == calls
         assert found["reason"] == expected["finish_reason"]
         assert found["logprobs"] == (expected["logprobs"] or {}).get("content", [])
 

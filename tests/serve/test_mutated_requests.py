@@ -11,14 +11,15 @@ import httpx
 import pytest
 
 from mutations.mutate import mutated_data
-from serve.requests_of_tests import CITY, WEATHER, schema_format
+from serve.requests_of_tests import CITY, SQL, SQL_OF_CHAT, WEATHER, schema_format
 
 COUNT = 30 * int(os.environ.get("MASKWRIGHT_MUTATIONS", "1"))
 CALL = {"id": "c", "type": "function", "function": {"name": "get_weather", "arguments": '{"city": "Rome"}'}}
+CUSTOM_CALL = {"id": "d", "type": "custom", "custom": {"name": "sql", "input": "(a)"}}
 MESSAGES: list[Any] = [
     {"role": "system", "content": "Be brief."},
     {"role": "user", "content": [{"type": "text", "text": "The weather?"}]},
-    {"role": "assistant", "content": None, "tool_calls": [CALL]},
+    {"role": "assistant", "content": None, "tool_calls": [CALL, CUSTOM_CALL]},
     {"role": "tool", "tool_call_id": "c", "content": "sunny"},
 ]
 ITEMS: list[Any] = [
@@ -26,6 +27,8 @@ ITEMS: list[Any] = [
     {"type": "reasoning", "summary": []},
     {"type": "function_call", "call_id": "c", "name": "get_weather", "arguments": "{}"},
     {"type": "function_call_output", "call_id": "c", "output": "sunny"},
+    {"type": "custom_tool_call", "call_id": "d", "name": "sql", "input": "(a)"},
+    {"type": "custom_tool_call_output", "call_id": "d", "output": "3"},
 ]
 SAMPLING = {"temperature": 0.5, "top_p": 0.9, "stop": ["zz"], "logit_bias": {"5": 1}, "n": 2, "seed": 1}
 NAMED = {"type": "function", "function": {"name": "get_weather"}}
@@ -35,9 +38,11 @@ BODIES: list[tuple[str, dict[str, Any]]] = [
     ("chat/completions", {"messages": MESSAGES, **SAMPLING, "stream_options": {"include_usage": True}}),
     ("chat/completions", {"messages": MESSAGES, "tools": [WEATHER], "tool_choice": NAMED, "logprobs": True}),
     ("chat/completions", {"messages": MESSAGES, "tools": [WEATHER], "tool_choice": ALLOWED, "stream": True}),
+    ("chat/completions", {"messages": MESSAGES, "tools": [SQL_OF_CHAT, WEATHER], "tool_choice": "required"}),
     ("chat/completions", {"messages": MESSAGES, "response_format": schema_format(CITY, strict=True)}),
     ("chat/completions", {"messages": MESSAGES, "structured_outputs": {"json": CITY}, "reasoning_effort": "low"}),
     ("responses", {"input": ITEMS, "tools": [{"type": "function", **WEATHER["function"]}], "tool_choice": "required"}),
+    ("responses", {"input": ITEMS, "tools": [SQL], "tool_choice": {"type": "custom", "name": "sql"}, "stream": True}),
     (
         "responses",
         {"input": ITEMS, "text": FORMAT, "reasoning": {"effort": "low"}, "instructions": "Go", "stream": True},

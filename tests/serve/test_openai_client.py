@@ -10,7 +10,7 @@ from typing import Any, Literal
 import pydantic
 import pytest
 
-from serve.requests_of_tests import CITY, WEATHER, schema_format
+from serve.requests_of_tests import CITY, SQL, SQL_OF_CHAT, WEATHER, follows_the_grammar, schema_format
 
 openai = pytest.importorskip("openai", reason="needs the package openai, of the extra `test`")
 
@@ -143,6 +143,45 @@ def test_streamed_responses(client: Any) -> None:
         calls = [item for item in stream.get_final_response().output if item.type == "function_call"]
     assert "response.function_call_arguments.delta" in kinds
     assert all(call.name == "get_weather" for call in calls)
+
+
+def test_custom_tools(client: Any) -> None:
+    asked: Any = {"model": "embedded", "max_completion_tokens": 120}
+    choice = {"type": "custom", "custom": {"name": "sql"}}
+    made = client.chat.completions.create(messages=MESSAGES, tools=[SQL_OF_CHAT], tool_choice=choice, **asked)
+    assert made.choices[0].finish_reason == "tool_calls"
+    (call,) = made.choices[0].message.tool_calls
+    assert type(call).__name__ == "ChatCompletionMessageCustomToolCall"
+    assert (call.custom.name, follows_the_grammar(call.custom.input)) == ("sql", True)
+    history = [*MESSAGES, made.choices[0].message, {"role": "tool", "tool_call_id": call.id, "content": "3"}]
+    again = client.chat.completions.create(messages=history, tools=[SQL_OF_CHAT, WEATHER], tool_choice="none", **asked)
+    assert again.choices[0].message.content
+    chunks = client.chat.completions.create(
+        messages=MESSAGES, tools=[SQL_OF_CHAT], tool_choice=choice, stream=True, **asked
+    )
+    deltas = [call for chunk in chunks for call in chunk.choices[0].delta.tool_calls or []]
+    assert (deltas[0].type, deltas[0].custom["name"]) == ("custom", "sql")
+    assert follows_the_grammar("".join(delta.custom["input"] for delta in deltas))
+
+
+def test_custom_tools_in_responses(client: Any) -> None:
+    asked: Any = {"model": "embedded", "max_output_tokens": 120, "tools": [SQL]}
+    made = client.responses.create(input="Hi", tool_choice={"type": "custom", "name": "sql"}, **asked)
+    (call,) = made.output
+    assert type(call).__name__ == "ResponseCustomToolCall"
+    assert (call.name, follows_the_grammar(call.input)) == ("sql", True)
+    answer = {"type": "custom_tool_call_output", "call_id": call.call_id, "output": "3"}
+    items = [{"role": "user", "content": "Hi"}, call, answer]
+    assert client.responses.create(input=items, tool_choice="none", **asked).output_text
+    allowed = {"type": "allowed_tools", "mode": "required", "tools": [{"type": "custom", "name": "sql"}]}
+    with client.responses.stream(input="Hi", tool_choice=allowed, **asked) as stream:
+        events = list(stream)
+        calls = [item for item in stream.get_final_response().output if item.type == "custom_tool_call"]
+    deltas = [event.delta for event in events if event.type == "response.custom_tool_call_input.delta"]
+    done = [event.input for event in events if event.type == "response.custom_tool_call_input.done"]
+    assert done == [call.input for call in calls]
+    assert done
+    assert "".join(deltas) == "".join(done)
 
 
 def test_a_bad_schema_is_a_bad_request(client: Any) -> None:

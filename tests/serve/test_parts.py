@@ -18,6 +18,7 @@ from maskwright.events import (
     ValueDelta,
 )
 from maskwright.serve.replies.parts import CallDelta, PartsReader
+from maskwright.serve.replies.strings import StringReader
 from maskwright.structural_tag import get_model_structural_tag
 from structural_tag.families.transcripts import FAMILIES, TOOLS
 from structural_tag.spelling import vocabulary
@@ -44,6 +45,31 @@ def test_a_call_with_fields() -> None:
     (call,) = reader.calls
     assert json.loads(call.arguments) == {"a": 1, 'b"': "x"}
     assert reader.content == "Well."
+
+
+def test_a_custom_tool_is_called_with_a_text() -> None:
+    reader = PartsReader(has_parts=True, custom={"sql"})
+    (started,) = reader.feed(b"", [CallStarted("sql"), FieldStarted("input"), ValueDelta('"a\\')])
+    assert isinstance(started, CallDelta)
+    assert (started.name, started.arguments, started.is_custom) == ("sql", "a", True)
+    events = [ValueDelta('nb"'), FieldDone('"a\\nb"'), CallDone("sql", "…"), CallStarted("f"), CallDone("f", "{}")]
+    more, other = reader.feed(b"", events, is_last=True)
+    assert more == CallDelta(0, "\nb", is_custom=True, is_done=True)
+    assert isinstance(other, CallDelta)
+    assert (other.is_custom, other.arguments) == (False, "{}")
+    assert [(call.is_custom, call.arguments) for call in reader.calls] == [(True, "a\nb"), (False, "{}")]
+
+
+@pytest.mark.parametrize("ensure_ascii", [True, False])
+def test_a_string_is_read_in_any_pieces(ensure_ascii: bool) -> None:
+    text = 'a"\\\n\x1fé\u2028😀/\\u00e9"\\'
+    data = json.dumps(text, ensure_ascii=ensure_ascii).replace("/", "\\/")
+    for size in range(1, len(data) + 1):
+        reader, found = StringReader(), ""
+        for begin in range(0, len(data), size):
+            found += reader.feed(data[begin : begin + size])
+            assert text.startswith(found)
+        assert found == text
 
 
 def test_calls_without_arguments() -> None:

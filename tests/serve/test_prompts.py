@@ -13,7 +13,8 @@ from maskwright.serve.errors import ApiError
 from maskwright.serve.generation.prompts import chat_prompt, messages_of, reasoning_of, template_options
 from maskwright.serve.protocol.chat import ChatRequest
 from maskwright.serve.protocol.fields import read_body
-from serve.requests_of_tests import WEATHER
+from maskwright.serve.protocol.tools import as_of_chat
+from serve.requests_of_tests import LARK, SQL, SQL_OF_CHAT, WEATHER
 
 
 class Templates:
@@ -50,6 +51,25 @@ def test_messages_as_templates_take_them() -> None:
     assert messages[2] == {"role": "tool", "tool_call_id": "c", "content": "2"}
     assert tools == [WEATHER]
     assert options == {"enable_thinking": False}
+
+
+def test_a_custom_tool_is_a_function_of_one_text() -> None:
+    call = {"id": "c", "type": "custom", "custom": {"name": "sql", "input": "(a)"}}
+    given = [
+        {"role": "assistant", "content": None, "tool_calls": [call]},
+        {"role": "tool", "tool_call_id": "c", "content": "2"},
+    ]
+    messages, tools, _ = prompt(given, [as_of_chat(tool) for tool in (SQL, SQL_OF_CHAT)], knows_tools=True)
+    assert messages[0]["tool_calls"] == [
+        {"id": "c", "type": "function", "function": {"name": "sql", "arguments": {"input": "(a)"}}}
+    ]
+    grammar = f"input must follow this grammar (lark):\n{LARK}"
+    assert [tool["function"]["description"] for tool in tools] == [grammar, f"Ask.\n\n{grammar}"]
+    parameters = {"type": "object", "properties": {"input": {"type": "string"}}, "required": ["input"]}
+    assert all(tool["type"] == "function" and tool["function"]["name"] == "sql" for tool in tools)
+    assert all(tool["function"]["parameters"] == parameters for tool in tools)
+    plain = as_of_chat({"type": "custom", "name": "note"})
+    assert plain == {"type": "function", "function": {"name": "note", "parameters": parameters}}
 
 
 def test_a_template_without_tools_gets_an_instruction() -> None:

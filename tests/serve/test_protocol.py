@@ -15,7 +15,7 @@ from maskwright.serve.protocol.fields import read_body
 from maskwright.serve.protocol.requests import read_request
 from maskwright.serve.protocol.responses import ResponsesRequest
 from maskwright.serve.protocol.tools import as_of_chat
-from serve.requests_of_tests import WEATHER
+from serve.requests_of_tests import SQL, SQL_OF_CHAT, WEATHER
 
 MESSAGES = [{"role": "user", "content": "Hi"}]
 FLAT = {"type": "function", **WEATHER["function"]}
@@ -35,8 +35,6 @@ OTHERS: list[dict[str, Any]] = [
     {"type": "apply_patch"},
     {"type": "tool_search"},
     {"type": "namespace", "name": "crm", "tools": []},
-    {"type": "custom", "name": "f"},
-    {"type": "custom", "custom": {"name": "f"}},
 ]
 BODIES: list[dict[str, Any]] = [{"messages": MESSAGES}, {"input": "Hi"}]
 TYPES = sorted({tool["type"] for tool in OTHERS})
@@ -350,7 +348,9 @@ def test_a_misspelled_type(body: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize("body", BODIES)
-@pytest.mark.parametrize("tool", [FLAT, WEATHER, {"function": WEATHER["function"]}, {"type": 3}, "text"])
+@pytest.mark.parametrize(
+    "tool", [FLAT, WEATHER, SQL, SQL_OF_CHAT, {"function": WEATHER["function"]}, {"type": 3}, "text"]
+)
 def test_the_rest_is_for_others_to_check(body: dict[str, Any], tool: Any) -> None:
     read_request({**body, "tools": [tool], "tool_choice": "auto"})
     read_request({**body, "tools": {"type": "web_search"}, "tool_choice": "web_search"})

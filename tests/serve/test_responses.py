@@ -9,7 +9,7 @@ import httpx
 import jsonschema
 import pytest
 
-from serve.requests_of_tests import CITY, WEATHER, sse
+from serve.requests_of_tests import CITY, SQL, WEATHER, follows_the_grammar, sse
 
 FORMAT = {"format": {"type": "json_schema", "name": "city", "schema": CITY, "strict": True}}
 TOOL = {"type": "function", **WEATHER["function"]}
@@ -62,7 +62,14 @@ def test_a_call(http: httpx.Client) -> None:
 
 
 @pytest.mark.parametrize(
-    "fields", [{"text": FORMAT}, {"max_output_tokens": 9}, {"tools": [TOOL], "tool_choice": "required"}]
+    "fields",
+    [
+        {"text": FORMAT},
+        {"max_output_tokens": 9},
+        {"tools": [TOOL], "tool_choice": "required"},
+        {"tools": [TOOL, SQL], "tool_choice": {"type": "custom", "name": "sql"}},
+        {"tools": [SQL], "tool_choice": "required", "max_output_tokens": 40},
+    ],
 )
 def test_a_stream_puts_the_response_together(http: httpx.Client, fields: dict[str, Any]) -> None:
     events = stream(http, **fields)
@@ -78,9 +85,9 @@ def test_a_stream_puts_the_response_together(http: httpx.Client, fields: dict[st
             done.append(event["item"])
     assert done == final["output"]
     for index, item in enumerate(final["output"]):
-        text = item["arguments"] if item["type"] == "function_call" else item["content"][0]["text"]
-        assert texts.get(index, "") == text
-    prefixes = {"message": "msg_", "function_call": "fc_"}
+        key = {"function_call": "arguments", "custom_tool_call": "input"}.get(item["type"])
+        assert texts.get(index, "") == (item["content"][0]["text"] if key is None else item[key])
+    prefixes = {"message": "msg_", "function_call": "fc_", "custom_tool_call": "ctc_"}
     assert all(item["id"].startswith(prefixes[item["type"]]) for item in final["output"])
     opened = [e["item"]["id"] for e in events if e["type"] == "response.output_item.added"]
     assert opened == [item["id"] for item in final["output"]]
@@ -91,6 +98,18 @@ def test_a_conversation(http: httpx.Client) -> None:
     answer = {"type": "function_call_output", "call_id": call["call_id"], "output": "sunny"}
     items = [{"role": "user", "content": [{"type": "input_text", "text": "The weather?"}]}, call, answer]
     assert respond(http, input=items, tools=[TOOL], tool_choice="none", max_output_tokens=4)["output"]
+
+
+def test_a_call_of_a_custom_tool(http: httpx.Client) -> None:
+    made = respond(http, tools=[SQL, TOOL], tool_choice={"type": "custom", "name": "sql"})
+    (item,) = made["output"]
+    assert item.keys() == {"type", "id", "status", "call_id", "name", "input"}
+    assert (item["type"], item["name"], item["status"]) == ("custom_tool_call", "sql", "completed")
+    assert follows_the_grammar(item["input"])
+    output = [{"type": "input_text", "text": "3"}]
+    answer = {"type": "custom_tool_call_output", "call_id": item["call_id"], "output": output}
+    items = [{"role": "user", "content": "Count."}, item, answer]
+    assert respond(http, input=items, tools=[SQL], tool_choice="none", max_output_tokens=4)["output"]
 
 
 @pytest.mark.parametrize(
@@ -108,6 +127,14 @@ def test_a_conversation(http: httpx.Client) -> None:
         ({"text": FORMAT, "max_output_tokens": 2}, "/max_output_tokens"),
         ({"messages": []}, "/messages"),
         ({"tools": [{"type": "function"}]}, "/tools/0/name"),
+        ({"tools": [{"type": "custom"}]}, "/tools/0/name"),
+        ({"tools": [SQL], "tool_choice": {"type": "custom", "name": "f"}}, "/tool_choice/name"),
+        ({"tools": [{**SQL, "format": {"type": "grammar"}}]}, "/tools/0/format"),
+        ({"tools": [{**SQL, "format": {**SQL["format"], "definition": "start: x"}}]}, "/tools/0/format/definition"),
+        ({"input": [{"type": "custom_tool_call", "call_id": "c", "name": "f"}]}, "/input/0/input"),
+        ({"input": [{"type": "custom_tool_call", "call_id": 3, "name": "f", "input": ""}]}, "/input/0/call_id"),
+        ({"input": [{"type": "custom_tool_call", "call_id": "c", "name": 3, "input": ""}]}, "/input/0/name"),
+        ({"input": [{"type": "custom_tool_call_output", "call_id": "c", "output": 3}]}, "/input/0/output"),
     ],
 )
 def test_refused(http: httpx.Client, fields: dict[str, Any], param: str) -> None:

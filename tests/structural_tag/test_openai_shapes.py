@@ -237,18 +237,6 @@ def test_what_a_structural_tag_relaxes_is_reported_by_its_place() -> None:
             "/structured_outputs/disable_additional_properties",
             "has no effect without json",
         ),
-        (
-            chat_completion,
-            {"tools": [{"type": "custom", "custom": {"name": "f", "format": {"type": "grammar"}}}]},
-            "/tools/0/custom/format",
-            "format of a custom tool",
-        ),
-        (
-            responses,
-            {"tools": [{"type": "custom", "name": "f", "format": {"type": "grammar", "definition": "x"}}]},
-            "/tools/0/format",
-            "format of a custom tool",
-        ),
     ],
 )
 def test_a_field_without_effect_is_an_error(

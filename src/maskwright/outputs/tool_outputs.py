@@ -22,6 +22,7 @@ from maskwright.events import CallDone, EventReader, ReasoningDelta, TextDelta
 from maskwright.inputs.schema_inputs import tool_of
 from maskwright.matcher import GrammarMatcher
 from maskwright.structural_tag import get_model_structural_tag
+from maskwright.structural_tag.custom_tools import as_function
 from maskwright.structural_tag.tools import name_of
 from maskwright.support.arguments import instance
 
@@ -108,6 +109,8 @@ class ToolOutput:
 
 def _for_templates(tool: Mapping[str, Any]) -> Mapping[str, Any]:
     """A function's tool as in Chat Completions, where it is written as for Responses."""
+    if tool.get("type") == "custom":
+        return as_function(tool)
     if tool.get("type", "function") != "function" or "function" in tool:
         return tool
     return {"type": "function", "function": {key: value for key, value in tool.items() if key != "type"}}

@@ -24,7 +24,8 @@ from maskwright.structural_tag.formats.defaults import checked_options, with_def
 from maskwright.structural_tag.formats.fields import MAX_COUNT
 from maskwright.structural_tag.formats.kept import KEPT, kept_tag
 from maskwright.structural_tag.tool_choice import choose
-from maskwright.structural_tag.tools import Tool, read_tools, wrong
+from maskwright.structural_tag.tool_types import wrong
+from maskwright.structural_tag.tools import Tool, read_tools
 from maskwright.support.interruption import interrupt_checkpoint
 from maskwright.support.numbering import Numbering
 

@@ -16,8 +16,8 @@ from itertools import islice
 from typing import Any, Final
 
 from maskwright.errors import RequestError
-from maskwright.structural_tag.tool_types import TYPES
-from maskwright.structural_tag.tools import Tool, lacks, named_part, wrong
+from maskwright.structural_tag.tool_types import TYPES, lacks, named_part, wrong
+from maskwright.structural_tag.tools import Tool
 
 _MOST_NAMES: Final = 5  # in a hint
 

@@ -14,6 +14,7 @@ from collections.abc import Collection, Mapping
 from typing import Any, Final
 
 from maskwright.errors import RequestError
+from maskwright.structural_tag.formats.fields import kind_of
 from maskwright.support.near_names import nearest
 
 TYPES: Final = ("function", "custom")  # Chat Completions says the rest in an object named after the type
@@ -51,3 +52,21 @@ def _way_out(kind: str, built_in: Collection[str]) -> str:
         return _WRAP_SCHEMA
     known = f"the family has {', '.join(built_in)}" if built_in else "the family has none"
     return f"write a function that does the same, which you run; as for built-in tools, {known}"
+
+
+def named_part(data: Mapping[str, Any], kind: str, pointer: str) -> tuple[Any, str]:
+    """Return what a tool, or a choice of one, says in an object named after its type, or itself; and where that is."""
+    return (data[kind], f"{pointer}/{kind}") if kind in TYPES and kind in data else (data, pointer)
+
+
+def wrong(expected: str, value: Any, pointer: str, hint: str | None = None) -> RequestError:
+    """Return the error for a value of another kind."""
+    found = f"{value!r:.60}" if isinstance(value, str) else kind_of(value)
+    return RequestError(f"expected {expected}, found {found}", pointer=pointer, hint=hint)
+
+
+def lacks(field: str, value: Any, pointer: str) -> RequestError:
+    """Return the error for what should be an object with this field."""
+    if isinstance(value, Mapping):
+        return RequestError(f"the object requires the field {field}", pointer=pointer)
+    return wrong("an object", value, pointer)

@@ -2,6 +2,7 @@
 
     [{"type": "function", "function": {"name": …, "parameters": …, "strict": …}}]     Chat Completions
     [{"type": "function", "name": …, "parameters": …, "strict": …}]                   Responses
+    [{"type": "custom", "name": …, "format": …}]      called with one text: see custom_tools.py
     [{"type": "browser.search", "parameters": …}]                       built into a model: see tool_types.py
     [get_weather, Order]                                        functions and classes: see schema_inputs.py
 
@@ -22,10 +23,10 @@ from maskwright.errors import RequestError, SchemaError
 from maskwright.frontends.json_schema.read.misspelled import says_nothing
 from maskwright.inputs.request_fields import check_near
 from maskwright.inputs.schema_inputs import tool_of
-from maskwright.structural_tag.formats.fields import kind_of
+from maskwright.structural_tag.custom_tools import schema_of_input
 from maskwright.structural_tag.formats.kept import KEPT
 from maskwright.structural_tag.formats.schemas import OwnSchema
-from maskwright.structural_tag.tool_types import TYPES, check_type
+from maskwright.structural_tag.tool_types import TYPES, check_type, named_part, wrong
 
 MAX_TOOLS: Final = 10_000
 
@@ -46,7 +47,7 @@ class Tool(NamedTuple):
         schema: the schema of its arguments.
         strict: whether undeclared properties are forbidden; None leaves that to the options.
         kind: "function", or the type of a built-in.
-        pointer: the JSON pointer of the schema.
+        pointer: the JSON pointer of the schema; of a custom tool, that of what its input is held to.
         declared: with `strict: false`, the schema that it came with.
         content: what it was read from, as canonical bytes; None if that is not plain data.
     """
@@ -58,6 +59,11 @@ class Tool(NamedTuple):
     pointer: str
     declared: OwnSchema | None = None
     content: bytes | None = None
+
+    @property
+    def body_pointer(self) -> str:
+        """The JSON pointer of the object that has the name."""
+        return self.pointer.removesuffix("/parameters").partition("/format")[0]
 
     @property
     def parameters(self) -> dict[str, Any]:
@@ -136,10 +142,14 @@ def _read_tool(data: Mapping[str, Any], pointer: str) -> Tool:
             if other in body:
                 raise RequestError(f"{other} is not supported", pointer=f"{at}/{other}", hint="use 'parameters'")
     check_near(body, ("name", "parameters", "strict"), ("description",), at)
-    if kind == "custom":
-        _check_custom(body, at)
     strict = optional_flag(body.get("strict"), f"{at}/strict")
     parameters = body.get("parameters")
+    if kind == "custom":
+        if parameters is not None:
+            hint = "leave them out, or let type be 'function'"
+            raise RequestError("a custom tool has no parameters", pointer=f"{at}/parameters", hint=hint)
+        schema, pointer = schema_of_input(body.get("format"), f"{at}/format")
+        return Tool(name, OwnSchema(schema), None, kind, pointer)
     if parameters is None:
         if kind != "function":  # whose arguments only the model knows
             return Tool(name, _ANY_ARGUMENTS, False, kind, f"{at}/parameters")
@@ -177,19 +187,6 @@ def _check_wrapped(schema: dict[str, Any], pointer: str) -> None:
         raise RequestError("the properties of the arguments are not in a schema", pointer=pointer, hint=hint)
 
 
-def _check_custom(body: Mapping[str, Any], pointer: str) -> None:
-    """Refuse what would restrict a custom tool's input: families write calls with JSON arguments only."""
-    wanted = body.get("format")
-    if wanted is not None and not (isinstance(wanted, Mapping) and wanted.get("type") == "text"):
-        hint = "use a function, with a pattern in its parameters if that is enough"
-        raise RequestError("the format of a custom tool is not supported", pointer=f"{pointer}/format", hint=hint)
-
-
-def named_part(data: Mapping[str, Any], kind: str, pointer: str) -> tuple[Any, str]:
-    """Return what a tool, or a choice of one, says in an object named after its type, or itself; and where that is."""
-    return (data[kind], f"{pointer}/{kind}") if kind in TYPES and kind in data else (data, pointer)
-
-
 def _of_objects(schema: dict[str, Any], pointer: str) -> dict[str, Any]:
     """The schema for objects alone, whatever else it is for."""
     types = schema.get("type", "object")
@@ -200,19 +197,6 @@ def _of_objects(schema: dict[str, Any], pointer: str) -> dict[str, Any]:
     if isinstance(types, list) or types in _TYPES_OF_NO_ARGUMENTS:
         raise RequestError("the type of parameters must be 'object'", pointer=pointer, hint="use 'object'")
     return schema  # what is wrong with it is for the one who reads it
-
-
-def wrong(expected: str, value: Any, pointer: str, hint: str | None = None) -> RequestError:
-    """Return the error for a value of another kind."""
-    found = f"{value!r:.60}" if isinstance(value, str) else kind_of(value)
-    return RequestError(f"expected {expected}, found {found}", pointer=pointer, hint=hint)
-
-
-def lacks(field: str, value: Any, pointer: str) -> RequestError:
-    """Return the error for what should be an object with this field."""
-    if isinstance(value, Mapping):
-        return RequestError(f"the object requires the field {field}", pointer=pointer)
-    return wrong("an object", value, pointer)
 
 
 def optional_flag(value: Any, pointer: str) -> bool | None:

@@ -24,7 +24,7 @@ from maskwright.serve.generation.sampling import engine_requests
 from maskwright.serve.http.exchange import Exchange
 from maskwright.serve.limits.budgets import check_outputs
 from maskwright.serve.protocol.chat import ChatRequest, read_chat
-from maskwright.serve.protocol.tools import as_of_chat
+from maskwright.serve.protocol.tools import as_of_chat, custom_names
 from maskwright.serve.replies.logprobs import chat_logprobs
 from maskwright.serve.replies.parts import Call, CallDelta, Part, PartsReader
 from maskwright.serve.server import Server
@@ -70,7 +70,8 @@ class _Reply:
     def __init__(self, server: Server, asked: ChatRequest, structure: Structure, name: str) -> None:
         self._info = server.engine.tokenizer_info
         self._asked = asked
-        self._readers = [PartsReader(structure.has_parts) for _ in range(asked.n)]
+        custom = custom_names(asked.tools)
+        self._readers = [PartsReader(structure.has_parts, custom) for _ in range(asked.n)]
         self._head = {"id": f"chatcmpl-{secrets.token_hex(12)}", "created": int(time.time()), "model": name}
 
     async def whole(self, exchange: Exchange, run: Run) -> None:
@@ -140,7 +141,14 @@ def _message(reader: PartsReader) -> dict[str, Any]:
 
 
 def _call(call: Call) -> dict[str, Any]:
-    return {"id": call.id, "type": "function", "function": {"name": call.name, "arguments": call.arguments}}
+    return {"id": call.id, **_called(call.is_custom, call.arguments, name=call.name)}
+
+
+def _called(is_custom: bool, arguments: str, **more: Any) -> dict[str, Any]:
+    """What is called with which arguments, in the object of its type."""
+    if is_custom:
+        return {"type": "custom", "custom": {**more, "input": arguments}}
+    return {"type": "function", "function": {**more, "arguments": arguments}}
 
 
 def _delta(parts: list[Part]) -> dict[str, Any]:
@@ -158,10 +166,12 @@ def _delta(parts: list[Part]) -> dict[str, Any]:
 
 
 def _call_delta(call: CallDelta) -> dict[str, Any]:
-    if call.id is None:
-        return {"index": call.number, "function": {"arguments": call.arguments}}
-    function = {"name": call.name, "arguments": call.arguments}
-    return {"index": call.number, "id": call.id, "type": "function", "function": function}
+    if call.id is not None:
+        called = _called(call.is_custom, call.arguments, name=call.name)
+        return {"index": call.number, "id": call.id, **called}
+    called = _called(call.is_custom, call.arguments)
+    del called["type"]  # which the first one has
+    return {"index": call.number, **called}
 
 
 def _reason(reason: str, reader: PartsReader) -> str:

@@ -1,6 +1,6 @@
 """POST /v1/responses.
 
-The reply's `output` has items (reasoning, messages, function calls) in the order in which the model writes them; a
+The reply's `output` has items (reasoning, messages, calls) in the order in which the model writes them; a
 stream brings each as it grows (items.py). `text.format` and `tools` are those of OpenAI's API.
 Source: OpenAI's API reference, responses/create.
 Tested by tests/serve/test_responses.py.
@@ -21,7 +21,7 @@ from maskwright.serve.generation.runs import Prepared, Run, admitted
 from maskwright.serve.generation.sampling import engine_requests
 from maskwright.serve.http.exchange import Exchange
 from maskwright.serve.protocol.responses import ResponsesRequest, read_response
-from maskwright.serve.protocol.tools import as_of_chat
+from maskwright.serve.protocol.tools import as_of_chat, custom_names
 from maskwright.serve.replies.items import Items
 from maskwright.serve.replies.parts import PartsReader
 from maskwright.serve.server import Server
@@ -67,7 +67,7 @@ class _Reply:
     """The reply to one request."""
 
     def __init__(self, asked: ResponsesRequest, structure: Structure, name: str) -> None:
-        self._reader = PartsReader(structure.has_parts)
+        self._reader = PartsReader(structure.has_parts, custom_names(asked.tools))
         self._items = Items()
         self._reason: str | None = None
         text = asked.text or {}

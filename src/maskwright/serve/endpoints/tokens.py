@@ -10,13 +10,15 @@ from typing import Any
 
 from anyio.to_thread import run_sync
 
-from maskwright.serve.errors import invalid
+from maskwright.errors import MaskwrightError
+from maskwright.serve.errors import api_error, invalid
 from maskwright.serve.generation.prompts import chat_prompt, messages_of
 from maskwright.serve.http.exchange import Exchange
 from maskwright.serve.protocol.fields import read_body
 from maskwright.serve.protocol.tokens import DetokenizeRequest, TokenizeRequest
-from maskwright.serve.protocol.tools import check_tools
+from maskwright.serve.protocol.tools import as_of_chat, check_tools
 from maskwright.serve.server import Server
+from maskwright.structural_tag.tools import read_tools
 
 
 async def tokenize(server: Server, exchange: Exchange, body: Any) -> None:
@@ -28,9 +30,12 @@ async def tokenize(server: Server, exchange: Exchange, body: Any) -> None:
         raise invalid("exactly one of prompt and messages is required", "/prompt")
     if asked.messages is not None:
         family, messages = server.settings.tool_format, messages_of(asked.messages)
-        ids = await run_sync(
-            partial(chat_prompt, server.engine, family, messages, asked.tools or [], asked.chat_template_kwargs)
-        )
+        try:
+            read_tools(asked.tools, ())
+        except MaskwrightError as error:
+            raise api_error(error) from error
+        tools = [as_of_chat(tool) for tool in asked.tools or []]
+        ids = await run_sync(partial(chat_prompt, server.engine, family, messages, tools, asked.chat_template_kwargs))
     else:
         encode = partial(server.engine.encode, add_special_tokens=asked.add_special_tokens)
         ids = await run_sync(encode, asked.prompt or "")

@@ -16,7 +16,8 @@ from maskwright.engine import Engine
 from maskwright.errors import MaskwrightError
 from maskwright.serve.errors import api_error
 from maskwright.serve.generation.call_texts import call_text
-from maskwright.serve.protocol.chat import Effort, Message
+from maskwright.serve.protocol.chat import Call, Effort, Message
+from maskwright.structural_tag.custom_tools import INPUT
 from maskwright.structural_tag.request import Reasoning
 
 _INSTRUCTION = """\
@@ -36,7 +37,18 @@ def messages_of(given: Sequence[Message]) -> list[dict[str, Any]]:
 
 def _message(given: Message) -> dict[str, Any]:
     role = "system" if given.role == "developer" else given.role
-    return {"content": "", **given.model_dump(exclude_none=True), "role": role}
+    made = {"content": "", **given.model_dump(exclude_none=True), "role": role}
+    if given.tool_calls:
+        made["tool_calls"] = [_call(each) for each in given.tool_calls]
+    return made
+
+
+def _call(given: Call) -> dict[str, Any]:
+    """A call as templates take it; of a custom tool, as the function that it is to them."""
+    if given.custom is None:
+        return given.model_dump(exclude_none=True)
+    function = {"name": given.custom.name, "arguments": {INPUT: given.custom.input}}
+    return {**given.model_dump(exclude_none=True, exclude={"custom"}), "type": "function", "function": function}
 
 
 def template_options(effort: Effort | None, given: Mapping[str, Any]) -> dict[str, Any]:

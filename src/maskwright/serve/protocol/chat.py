@@ -90,12 +90,25 @@ class CalledFunction(Part):
     arguments: Annotated[Any, BeforeValidator(_called_arguments)] = Field(default_factory=dict)
 
 
+class CalledCustom(Part):
+    name: str
+    input: str
+
+
 class Call(Part):
-    """A call that the model has written earlier."""
+    """A call that the model has written earlier, of a function or of a custom tool."""
 
     id: str | None = None
     type: str = "function"
-    function: CalledFunction
+    function: CalledFunction | None = None
+    custom: CalledCustom | None = None
+
+    @model_validator(mode="after")
+    def _is_of_its_type(self) -> Self:
+        kind = "custom" if self.type == "custom" else "function"
+        if getattr(self, kind) is None:
+            raise misplaced("the field is required", kind)
+        return self
 
 
 class Message(Part):

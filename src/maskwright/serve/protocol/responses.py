@@ -18,6 +18,7 @@ from maskwright.serve.protocol.fields import Options, expected, misplaced, mista
 from maskwright.serve.protocol.sampling import IGNORED, REFUSED, Sampling
 from maskwright.serve.protocol.structure import OF_ENGINES, Tools
 from maskwright.serve.protocol.tools import check_tools
+from maskwright.structural_tag.tool_types import TYPES
 
 _STATELESS: Final = "this server keeps no responses: send the whole conversation as input"
 _NO_LOGPROBS: Final = "leave it out, or use /v1/chat/completions, which has log-probabilities"
@@ -63,9 +64,9 @@ def _message(item: Any, index: int) -> Message:
 
 def _in_item(kind: str, path: tuple[str | int, ...]) -> tuple[str | int, ...]:
     """Where a mistake stands in an item, by where it stands in the message that the item becomes."""
-    if kind == "function_call":
-        return tuple("call_id" if step == "id" else step for step in path[2:] if step != "function")
-    if kind == "function_call_output" and path:
+    if kind in ("function_call", "custom_tool_call"):
+        return tuple("call_id" if step == "id" else step for step in path[2:] if step not in TYPES)
+    if kind in ("function_call_output", "custom_tool_call_output") and path:
         return {"tool_call_id": "call_id", "content": "output"}.get(str(path[0]), path[0]), *path[1:]
     return path
 
@@ -73,6 +74,15 @@ def _in_item(kind: str, path: tuple[str | int, ...]) -> tuple[str | int, ...]:
 def _called(item: Mapping[str, Any]) -> dict[str, Any]:
     call = {**_renamed(item, call_id="id"), "function": _renamed(item, name="name", arguments="arguments")}
     return {"role": "assistant", "tool_calls": [call]}
+
+
+def _called_custom(item: Mapping[str, Any]) -> dict[str, Any]:
+    custom = _renamed(item, name="name", input="input")
+    return {"role": "assistant", "tool_calls": [{**_renamed(item, call_id="id"), "type": "custom", "custom": custom}]}
+
+
+def _returned(item: Mapping[str, Any]) -> dict[str, Any]:
+    return {"role": "tool", **_renamed(item, call_id="tool_call_id", output="content")}
 
 
 def _renamed(item: Mapping[str, Any], **names: str) -> dict[str, Any]:
@@ -83,7 +93,9 @@ def _renamed(item: Mapping[str, Any], **names: str) -> dict[str, Any]:
 _READ: Final[Mapping[str, Callable[[Mapping[str, Any]], dict[str, Any]]]] = {
     "message": lambda item: _renamed(item, role="role", content="content"),
     "function_call": _called,
-    "function_call_output": lambda item: {"role": "tool", **_renamed(item, call_id="tool_call_id", output="content")},
+    "function_call_output": _returned,
+    "custom_tool_call": _called_custom,
+    "custom_tool_call_output": _returned,
 }
 
 

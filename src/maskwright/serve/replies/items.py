@@ -21,7 +21,8 @@ from maskwright.serve.replies.parts import CallDelta, Part
 ItemEvent: TypeAlias = tuple[str, dict[str, Any]]  # type and fields
 
 _TEXTS: Final = {"message": "output_text", "reasoning": "reasoning_text"}
-_IDS: Final = {"message": "msg", "reasoning": "rs"}
+_IDS: Final = {"message": "msg", "reasoning": "rs", "function_call": "fc", "custom_tool_call": "ctc"}
+_ARGUMENTS: Final = {"function_call": "arguments", "custom_tool_call": "input"}
 
 
 class Items:
@@ -77,11 +78,13 @@ class Items:
     def _call(self, part: CallDelta) -> Iterator[ItemEvent]:
         if part.id is not None:
             yield from self._close()
-            item = {"type": "function_call", "id": f"fc_{secrets.token_hex(12)}", "status": "in_progress"}
-            yield self._open({**item, "call_id": part.id, "name": part.name, "arguments": ""})
+            kind = "custom_tool_call" if part.is_custom else "function_call"
+            item = {"type": kind, "id": f"{_IDS[kind]}_{secrets.token_hex(12)}", "status": "in_progress"}
+            yield self._open({**item, "call_id": part.id, "name": part.name, _ARGUMENTS[kind]: ""})
         if part.arguments:
-            self.output[-1]["arguments"] += part.arguments
-            yield "response.function_call_arguments.delta", {**self._place(), "delta": part.arguments}
+            kind = self.output[-1]["type"]
+            self.output[-1][_ARGUMENTS[kind]] += part.arguments
+            yield f"response.{kind}_{_ARGUMENTS[kind]}.delta", {**self._place(), "delta": part.arguments}
         if part.is_done:
             yield from self._close()
 
@@ -97,12 +100,14 @@ class Items:
         self._is_open = False
         item = self.output[-1]
         item["status"] = status
-        if item["type"] == "function_call":
-            fields = {"name": item["name"], "arguments": item["arguments"]}
-            yield "response.function_call_arguments.done", {**self._place(), **fields}
+        kind = item["type"]
+        if kind in _ARGUMENTS:
+            named = {"name": item["name"]} if kind == "function_call" else {}
+            fields = {**self._place(), **named, _ARGUMENTS[kind]: item[_ARGUMENTS[kind]]}
+            yield f"response.{kind}_{_ARGUMENTS[kind]}.done", fields
         else:
             part = item["content"][0]
-            extra: dict[str, Any] = {"logprobs": []} if item["type"] == "message" else {}
+            extra: dict[str, Any] = {"logprobs": []} if kind == "message" else {}
             place = {**self._place(), "content_index": 0}
             yield f"response.{part['type']}.done", {**place, "text": part["text"], **extra}
             yield "response.content_part.done", {**place, "part": copy.deepcopy(part)}

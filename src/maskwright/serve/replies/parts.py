@@ -5,8 +5,8 @@
     reader.content, reader.reasoning, reader.calls          all of it so far
 
 The parts come from the matcher's events; nothing is parsed here. The arguments of a call are put together from its
-fields as they grow, so what a stream brings piece by piece is what a whole reply has. White space around calls does not
-belong to the answer.
+fields as they grow, so what a stream brings piece by piece is what a whole reply has. A custom tool is called with the
+text of its only field. White space around calls does not belong to the answer.
 Tested by tests/serve/test_parts.py.
 """
 
@@ -15,18 +15,23 @@ from __future__ import annotations
 import codecs
 import json
 import secrets
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from typing import NamedTuple, TypeAlias
 
 from maskwright.events import CallDone, CallStarted, Event, FieldStarted, ReasoningDelta, TextDelta, ValueDelta
+from maskwright.serve.replies.strings import StringReader
 
 
 class CallDelta(NamedTuple):
-    """More of a call, which has a number from 0; its id and name come with the first one."""
+    """More of a call, which has a number from 0; its id and name come with the first one.
+
+    Of a custom tool, `arguments` is its input.
+    """
 
     number: int
     arguments: str
+    is_custom: bool = False
     id: str | None = None
     name: str | None = None
     is_done: bool = False
@@ -43,6 +48,12 @@ class Call:
     name: str
     arguments: str = ""
     num_fields: int = 0
+    text: StringReader | None = None
+
+    @property
+    def is_custom(self) -> bool:
+        """Whether it is of a custom tool: then `arguments` is its input."""
+        return self.text is not None
 
 
 class PartsReader:
@@ -50,10 +61,12 @@ class PartsReader:
 
     Args:
         has_parts: Whether the matcher reports parts; without, all is the answer.
+        custom: The names of custom tools.
     """
 
-    def __init__(self, has_parts: bool) -> None:
+    def __init__(self, has_parts: bool, custom: Collection[str] = ()) -> None:
         self._has_parts = has_parts
+        self._custom = custom
         self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
         self._white = ""  # at the end of the answer so far, perhaps before a call
         self.content = ""
@@ -84,18 +97,23 @@ class PartsReader:
                 _append(parts, ReasoningDelta(text))
             case CallStarted(name):
                 self._white = ""
-                call = Call(f"call_{secrets.token_hex(12)}", name)
+                reader = StringReader() if name in self._custom else None
+                call = Call(f"call_{secrets.token_hex(12)}", name, text=reader)
                 self.calls.append(call)
-                parts.append(CallDelta(len(self.calls) - 1, "", call.id, name))
+                parts.append(CallDelta(len(self.calls) - 1, "", call.is_custom, call.id, name))
             case FieldStarted(name):
                 call = self.calls[-1]
+                if call.text is not None:
+                    return
                 lead = ", " if call.num_fields else "{"
                 call.num_fields += 1
                 self._argue(f"{lead}{json.dumps(name, ensure_ascii=False)}: ", parts)
             case ValueDelta(text):
-                self._argue(text, parts)
+                reader = self.calls[-1].text
+                self._argue(text if reader is None else reader.feed(text), parts)
             case CallDone():
-                self._argue("}" if self.calls[-1].num_fields else "{}", parts, is_done=True)
+                call = self.calls[-1]
+                self._argue("" if call.text is not None else "}" if call.num_fields else "{}", parts, is_done=True)
 
     def _answer(self, text: str, parts: list[Part]) -> None:
         if text:
@@ -104,8 +122,9 @@ class PartsReader:
 
     def _argue(self, text: str, parts: list[Part], *, is_done: bool = False) -> None:
         """Add to the arguments of the current call."""
-        self.calls[-1].arguments += text
-        _append(parts, CallDelta(len(self.calls) - 1, text, is_done=is_done))
+        call = self.calls[-1]
+        call.arguments += text
+        _append(parts, CallDelta(len(self.calls) - 1, text, call.is_custom, is_done=is_done))
 
 
 def _append(parts: list[Part], new: Part) -> None:

@@ -29,6 +29,7 @@ from maskwright.structural_tag.formats.classes import (
     TagsWithSeparatorFormat,
 )
 from maskwright.structural_tag.request import ToolRequest
+from maskwright.structural_tag.tool_types import TYPES
 from maskwright.structural_tag.tools import Tool
 
 _START = "<|start|>assistant"
@@ -83,7 +84,7 @@ def _calls_of(request: ToolRequest) -> list[Format]:
 
 def _call(request: ToolRequest, tool: Tool) -> TagFormat:
     """A tool's call, the recipient behind the channel or before it, the content type in its spellings."""
-    is_function = tool.kind == "function"
+    is_function = tool.kind in TYPES
     recipient = f" to=functions.{tool.name}" if is_function else f" to={tool.name}"
     heads = [
         exactly(head)

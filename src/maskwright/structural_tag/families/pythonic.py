@@ -74,7 +74,7 @@ def _calls(request: ToolRequest, style: str) -> tuple[TagFormat, ...]:
         if not tool.name.isidentifier() or keyword.iskeyword(tool.name):
             raise RequestError(
                 f"{tool.name[:60]!r} is not a valid function name in Python",
-                pointer=f"{tool.pointer.removesuffix('parameters')}name",
+                pointer=f"{tool.body_pointer}/name",
                 hint="use letters, digits and _, or another family",
             )
     return bare_calls(request, "", "(", ")", style)

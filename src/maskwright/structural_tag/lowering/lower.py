@@ -40,6 +40,7 @@ from maskwright.ir.emptiness import admits_nothing
 from maskwright.report.sources import Source
 from maskwright.report.unproductive import why_nothing
 from maskwright.structural_tag.arguments.snippets import arguments
+from maskwright.structural_tag.custom_tools import in_request
 from maskwright.structural_tag.formats import classes as f
 from maskwright.structural_tag.formats.base import Format, Known
 from maskwright.structural_tag.formats.kept import KEPT
@@ -159,7 +160,7 @@ class Lowering(TagRules):
             snippet = arguments(it, self.tokens, pointer)
         except SchemaError as error:
             raise type(error)(
-                error.message, pointer=origin + error.pointer, keyword=error.keyword, hint=error.hint
+                error.message, pointer=in_request(origin, error.pointer), keyword=error.keyword, hint=error.hint
             ) from error
         except GrammarError as error:
             raise StructuralTagError(error.message, pointer=origin, hint=error.hint) from error
