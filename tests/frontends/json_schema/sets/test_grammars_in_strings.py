@@ -202,6 +202,8 @@ def test_it_says_nothing_of_other_types() -> None:
 
 def test_ensure_ascii() -> None:
     check_texts(lark('start: "é" "\\x7f"?'), ['"\\u00e9"', '"\\u00e9\\u007f"'], ['"é"'], ensure_ascii=True)
+    others = schema_of("ebnf", 'root ::= ~("a" | "é")', minLength=1, maxLength=1)
+    check_texts(others, ['"b"', '"\\u00e8"'], ['"a"', '""', '"\\u00e9"', '"é"', '"è"'], ensure_ascii=True)
     schema = {"type": "string", "not": lark('start: "é" | "a"')}
     check_texts(schema, ['"\\u00e8"', '"b"', '"aa"'], ['"\\u00e9"', '"a"', '"é"'], ensure_ascii=True)
 

@@ -82,7 +82,7 @@ def escaped(root: Expr, spelling: Spelling) -> Expr:
     known: dict[int, Expr] = {}
     for part in postorder(root):
         known[id(part)] = _escaped(part, [known[id(inner)] for inner in operands(part)], spelling)
-    return _held_to_texts(known[id(root)], spelling)
+    return held_to(any_text(spelling), known[id(root)])
 
 
 @lru_cache(maxsize=64)
@@ -105,8 +105,8 @@ def _escaped(expr: Expr, parts: list[Expr], spelling: Spelling) -> Expr:
     if op == OP_NOT:
         return rebuilt(expr, parts)
     if op == OP_AND:
-        return _held_to_texts(rebuilt(expr, parts), spelling)
-    parts = [_held_to_texts(part, spelling) for part in parts]
+        return held_to(any_text(spelling), rebuilt(expr, parts))
+    parts = [held_to(any_text(spelling), part) for part in parts]
     if op == OP_LITERAL:
         return literal(_of_literal(expr[1], spelling))
     if op == OP_SET:
@@ -122,10 +122,10 @@ def _escaped(expr: Expr, parts: list[Expr], spelling: Spelling) -> Expr:
     return rebuilt(expr, parts)
 
 
-def _held_to_texts(expr: Expr, spelling: Spelling) -> Expr:
-    """The same; a complement, of texts."""
+def held_to(texts: Expr, expr: Expr) -> Expr:
+    """Return the same expression; a complement, among these texts."""
     if expr[0] == OP_NOT or (expr[0] == OP_AND and all(part[0] == OP_NOT for part in expr[1:])):
-        return and_(any_text(spelling), expr)
+        return and_(texts, expr)
     return expr
 
 

@@ -22,10 +22,11 @@ from maskwright.frontends.json_schema.sets.escaped_grammars import (
     Spelling,
     escaped,
     escaped_grammar,
+    held_to,
 )
 from maskwright.frontends.json_schema.sets.quotes import QUOTE, closed
 from maskwright.frontends.regular import is_regular, spelled_out
-from maskwright.frontends.texts import complement
+from maskwright.frontends.texts import ANY_TEXT
 from maskwright.ir import (
     ALL_BYTES,
     OP_AND,
@@ -101,7 +102,7 @@ def regular_text(grammar: TextGrammar, *, in_json: bool = True) -> Expr:
     if made is None:
         reason = "beside other constraints of the string, or where it is excluded, it must be regular"
         raise refused(grammar, reason, "let no rule call itself, or write all constraints into the grammar")
-    return escaped(made, grammar.spelling) if in_json else made
+    return escaped(made, grammar.spelling) if in_json else held_to(ANY_TEXT, made)
 
 
 def is_regular_text(grammar: TextGrammar) -> bool:
@@ -162,5 +163,4 @@ def _bare(syntax: str, definition: str) -> Expr:
 @remembered(256)
 def _regular(syntax: str, definition: str) -> Expr | None:
     grammar = subgrammars.spelled_out(_read(syntax, definition))
-    made = spelled_out(ref(grammar.root), lambda index: grammar.rules[index].body)
-    return complement(made[1]) if made is not None and made[0] == OP_NOT else made
+    return spelled_out(ref(grammar.root), lambda index: grammar.rules[index].body)
