@@ -242,3 +242,16 @@ def test_an_enum_of_very_many_texts_is_completed_in_time(budget: Literal["quick"
     assert m.is_completed()
     assert len(output) <= 40
     assert json.loads(b"".join(TEXTS[token] for token in output))["id"] in values
+
+
+@pytest.mark.parametrize("text", [".*", "[^a]{0,9}", "(.|aa)*"])
+def test_characters_begun_by_a_token_can_be_ended_in_time(text: str) -> None:
+    """Behind a token that ends inside a character, the rest of it is needed, too."""
+    for budget in range(2, 9):
+        m = matcher(f'root ::= "<" r\nr ::= Regex("{text}>")', max_tokens=budget)
+        assert m.accept_token(ord("<"))
+        assert (0xF0 in allowed(m)) == (budget >= 6), "three bytes and the bracket follow"
+        for token in allowed(m):
+            fork = m.fork()
+            assert fork.accept_token(token)
+            assert allowed(fork), (budget, token)

@@ -13,8 +13,9 @@ namespace maskwright {
 namespace {
 
 constexpr size_t kMaxVerdicts = 1 << 16;
-constexpr size_t kBytesAnEntry = 64;  // of a hash table
-constexpr uint32_t kFirstTry = 4;     // tokens within which an end is sought first
+constexpr size_t kBytesAnEntry = 64;            // of a hash table
+constexpr uint32_t kFirstTry = 4;               // tokens within which an end is sought first
+constexpr int64_t kFarAway = int64_t{1} << 40;  // as a clock: no deadline passes
 
 }  // namespace
 
@@ -80,30 +81,21 @@ class TokenBudgets::SafetySink {
       const int64_t own = budgets_.needed_clock(recognizer_, item, clock_, 0);
       needed = doubts_ ? std::max(needed, own) : std::min(needed, own);
     }
-    needed_ = std::max(needed_, needed);
+    note(needed);
   }
   void steady(uint32_t, uint32_t) {
     const Item& item = *looping_item();
     const uint32_t more = item.state->rule->reads_text() ? budgets_.longest_of(automaton_loop_classes(item)) : 0;
-    needed_ = std::max(needed_, budgets_.needed_clock(recognizer_, item, clock_, more));
+    note(budgets_.needed_clock(recognizer_, item, clock_, more));
   }
   void exit(NodeId) {}
   void steady_exits(NodeId, bool) {}
   void named(const std::vector<TokenId>&) { token(0, 0); }
+  void note(int64_t needed) { needed_ = std::max(needed_, needed); }
   int64_t needed() const { return needed_; }
 
  private:
-  const Item* looping_item() const {
-    const Item* out = nullptr;
-    CharClasses most = 0;
-    for (const Item& item : recognizer_.items()) {
-      const CharClasses classes = automaton_loop_classes(item);
-      if (std::popcount(classes) <= std::popcount(most)) continue;
-      most = classes;
-      out = &item;
-    }
-    return out;
-  }
+  const Item* looping_item() const { return widest_loop(recognizer_.items(), automaton_loop_classes); }
 
   TokenBudgets& budgets_;
   Recognizer& recognizer_;
@@ -121,15 +113,34 @@ void TokenBudgets::keep_viable(std::vector<Item>& items, int64_t clock) {
 }
 
 int64_t TokenBudgets::safe_clock(std::span<const Item> items, bool doubts) {
-  constexpr int64_t kFarAway = int64_t{1} << 40;  // no deadline passes
   const std::lock_guard guard(lock_);
   by_bounds_ = !items.empty() && stacks_.by_bounds(items.front().stack);
   recognizer_.reset(stacks_, items, false, kFarAway);
   SafetySink sink(*this, recognizer_, kFarAway, doubts);
   walk(recognizer_, sink);
   account();
-  if (sink.needed() >= kNever) return kNeverSafe;
-  int64_t safe = sink.needed() + 1;
+  return after_deadlines(items, sink.needed());
+}
+
+int64_t TokenBudgets::far_clock(std::span<const Item> items) {
+  if (items.size() > kMaxItems) return kNeverSafe;
+  const std::lock_guard guard(lock_);
+  SafetySink sink(*this, recognizer_, kFarAway, false);
+  for (const Item& item : items) {
+    const uint32_t landing = landing_.of(*item.state, item.reg);
+    if (landing == ByteDistances::kNever) return kNeverSafe;
+    recognizer_.reset_after_return(stacks_, stacks_.frames(item.stack), *item.state->rule, kFarAway);
+    sink.note(sum(landing, tightness(recognizer_, item.stack)));
+    walk_tokens_behind(vocabulary_, state_mask(vocabulary_, *item.state, item.reg), recognizer_, sink);
+  }
+  account();
+  return after_deadlines(items, sink.needed());
+}
+
+// The clock before a token, if so much is needed behind it.
+int64_t TokenBudgets::after_deadlines(std::span<const Item> items, int64_t needed) const {
+  if (needed >= kNever) return kNeverSafe;
+  int64_t safe = needed + 1;
   for (const Item& item : items) {  // from where what has run out of tokens cannot be returned to within the token
     const int64_t earliest = stacks_.earliest_deadline(item.stack);
     if (earliest != kNoDeadline) safe = std::max(safe, 1 - earliest);
@@ -149,7 +160,7 @@ std::unique_ptr<ConfigMask> TokenBudgets::mask(std::span<const Item> items, bool
 
 template <class Sink>
 void TokenBudgets::walk(Recognizer& recognizer, Sink& sink) {
-  walk_tokens(vocabulary_, recognizer, Vocabulary::kRoot, 0, sink);
+  walk_tokens(vocabulary_, recognizer, Vocabulary::kRoot, sink);
   for (const auto& group : named_tokens(recognizer.items()))
     if (recognizer.push_token(group[0])) {
       sink.named(group);
@@ -159,7 +170,7 @@ void TokenBudgets::walk(Recognizer& recognizer, Sink& sink) {
 
 void TokenBudgets::account() {
   const size_t small = tightness_.size() + verdicts_.size();
-  const size_t bounds = bytes_.memory_bytes() + at_least_.memory_bytes();
+  const size_t bounds = bytes_.memory_bytes() + at_least_.memory_bytes() + landing_.memory_bytes();
   held_bytes_.store(reach_.memory_bytes() + bounds + small * kBytesAnEntry, std::memory_order_relaxed);
 }
 
@@ -171,6 +182,7 @@ int64_t TokenBudgets::sum(uint32_t bytes, int64_t tightness) {
 // The clock at which what stands on the stack must end, if all that is open below is then to have as many tokens as it
 // needs bytes; kFree where nothing presses, kNever where no clock is enough.
 int64_t TokenBudgets::tightness(const Recognizer& view, StackId stack) {
+  if (const auto it = tightness_.find(stack); it != tightness_.end()) return it->second;
   std::unordered_map<StackId, int64_t> scratch;
   const auto find = [&](StackId id) -> const int64_t* {
     const auto& known = id < kScratch ? tightness_ : scratch;
@@ -204,6 +216,8 @@ int64_t TokenBudgets::tightness(const Recognizer& view, StackId stack) {
 // The clock that an item behind a token needs, whatever it was before the token. Rules begun within the token, on
 // scratch stacks, have what their budgets leave, at any clock. `more`: bytes by which a text in progress is longer.
 int64_t TokenBudgets::needed_clock(const Recognizer& view, const Item& item, int64_t clock, uint32_t more) {
+  if (item.stack < kScratch && !item.state->rule->remembers())
+    return sum(bytes_.to_end(TextView(view), *item.state, item.reg), tightness(view, item.stack));
   std::map<StackId, uint32_t, std::greater<>> open;
   const auto come_down = [&](StackId stack, uint32_t bytes) {
     const auto [it, fresh] = open.try_emplace(stack, bytes);

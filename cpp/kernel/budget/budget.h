@@ -12,8 +12,8 @@
 //                        (byte_distance.h), yes. Otherwise its ends in tokens decide (token_reach.h), followed from the
 //                        item down its stack, those of each rule cut off at its deadline: exactly.
 //   when is it near      From some clock on no token leads into danger, and the mask is that of the same configuration
-//                        without deadlines. It is found once by a walk and kept, so that far from the end a budget
-//                        costs a comparison.
+//                        without deadlines. It is found once by a walk and kept. Farther away, what is known of the
+//                        states is enough (farthest_landing.h), so that there a budget costs a comparison.
 //
 // A whole output may have its budget *by bounds*: then the first answer to the first question is the only one, and what
 // needs more bytes than that is taken not to end in time. No search is made, whatever the grammar. The way behind the
@@ -38,6 +38,7 @@
 #include <unordered_map>
 
 #include "budget/byte_distance.h"
+#include "budget/farthest_landing.h"
 #include "budget/token_reach.h"
 #include "masks/masks.h"
 #include "recognizer/recognizer.h"
@@ -55,13 +56,17 @@ class TokenBudgets {
         held_bytes_(held_bytes),
         bytes_(vocabulary, ByteDistances::Bound::Enough),
         at_least_(vocabulary, ByteDistances::Bound::AtLeast),
-        reach_(vocabulary, bytes_, at_least_) {}
+        reach_(vocabulary, bytes_, at_least_),
+        landing_(vocabulary, bytes_) {}
 
   // Takes out the items from which some open rule cannot end in time.
   void keep_viable(std::vector<Item>& items, int64_t clock);
   // The least clock from which on every token that the items take leaves all open rules time enough. `doubts`: some of
   // what follows a token may not be there, as texts of lists are not known (unknown_texts.h).
   int64_t safe_clock(std::span<const Item> items, bool doubts);
+  // The same or a greater one, mostly found without a walk (farthest_landing.h). Precondition: no text is remembered,
+  // and no rule has a budget.
+  int64_t far_clock(std::span<const Item> items);
   // What they allow at any clock. `complete`: the output may end before the token.
   std::unique_ptr<ConfigMask> mask(std::span<const Item> items, bool complete, int64_t clock);
   // The fewest tokens of a whole text from the item on, which stands on the root stack; kAnyTokens if there is none.
@@ -78,6 +83,7 @@ class TokenBudgets {
   static constexpr int64_t kFree = INT64_MIN / 2, kNever = INT64_MAX / 2;
   static int64_t sum(uint32_t bytes, int64_t tightness);
   int64_t tightness(const Recognizer& view, StackId stack);
+  int64_t after_deadlines(std::span<const Item> items, int64_t needed) const;
   int64_t needed_clock(const Recognizer& view, const Item& item, int64_t clock, uint32_t more);
   uint32_t longest_of(CharClasses classes);
   bool has_enough(const Recognizer& view, const Item& item, int64_t clock, uint32_t more);
@@ -98,6 +104,7 @@ class TokenBudgets {
   std::mutex lock_;
   ByteDistances bytes_, at_least_;
   TokenReach reach_;
+  FarthestLanding landing_;
   Recognizer recognizer_;
   bool by_bounds_ = false;  // for the items in question
   std::unordered_map<StackId, int64_t> tightness_;

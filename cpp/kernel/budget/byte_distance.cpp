@@ -4,6 +4,7 @@
 #include <queue>
 #include <utility>
 
+#include "masks/strides.h"
 #include "rules/instances/family.h"
 #include "support/work.h"
 
@@ -39,7 +40,6 @@ ByteDistances::ByteDistances(const Vocabulary& vocabulary, Bound kind)
       bytes_(bytes_of(vocabulary, kind)),
       has_all_bytes_(bytes_.count() == 256),
       bytes_a_named_token_(kind == Bound::AtLeast ? std::max<uint32_t>(vocabulary.max_token_length(), 1) : 1),
-      strides_(vocabulary),
       texts_(vocabulary, kind == Bound::Enough ? TextMeasures::Unit::Tokens : TextMeasures::Unit::Bytes),
       elements_(bytes_, [this](DfaState& state) { return of({&state, 0}); }) {}
 
@@ -94,7 +94,7 @@ uint32_t ByteDistances::repeated(const Place& place, uint32_t first_item, uint32
   const uint64_t first = is_between ? 0 : first_item;
   uint64_t items = Count::of(place.reg).needed - (is_between ? 0 : 1), tokens = 0;
   if (kind_ == Bound::Enough && items > 1) {  // for all of them, or what is left after a stride may seem farther
-    const uint32_t stride = strides_.of(rule);
+    const uint32_t stride = stride_of(vocabulary_, rule);
     if (stride > 0) {
       tokens = items / stride;
       items %= stride;
@@ -102,6 +102,15 @@ uint32_t ByteDistances::repeated(const Place& place, uint32_t first_item, uint32
   }
   const uint64_t total = first + tokens + items * item;
   return sum(static_cast<uint32_t>(std::min<uint64_t>(total, kVeryFar)), last);
+}
+
+uint32_t ByteDistances::needed_items(const DfaState& state, uint64_t reg) {
+  Rule& rule = *state.rule;
+  if (!rule.counts() || Count::of(reg).needed == 0) return 0;
+  if (state.bounded) return kNever;
+  const uint32_t item = of({rule.head(), kItem});
+  if (item == kNever) return kNever;
+  return static_cast<uint32_t>(std::min<uint64_t>(uint64_t{Count::of(reg).needed} * item, kVeryFar));
 }
 
 // What was found before; and the automaton of a plain rule knows how many bytes its states are from the end.
@@ -176,6 +185,7 @@ uint32_t ByteDistances::find_way(const Place& from) {
   using Entry = std::pair<uint32_t, uint32_t>;  // distance or, of a large product, how far the end seems; visit
   Rule& rule = *from.state->rule;
   const bool is_large = rule.num_nfa_states() > kManyStates || large_.contains(&rule);
+  has_estimates_ = has_estimates_ || is_large || rule.lengths();  // a counted product may become large
   visits_.clear();
   last_ = kNever;
   if (is_large && kind_ == Bound::AtLeast) {

@@ -40,7 +40,6 @@
 #include <vector>
 
 #include "budget/new_elements.h"
-#include "budget/strides.h"
 #include "budget/text_measures.h"
 #include "recognizer/recognizer.h"
 #include "rules/rule.h"
@@ -74,6 +73,10 @@ class ByteDistances {
     if (!item.state->rule->remembers()) return visit(item.stack, to_end(texts, *item.state, item.reg));
     for (const Frame& frame : frames) visit(frame.parent, to_end_of_caller(texts, item, frame, more));
   }
+  // What the items that a register still asks for add to the rest, at most; kNever if not known.
+  uint32_t needed_items(const DfaState& state, uint64_t reg);
+  // Whether something that was found rests on estimates, which depend on what was asked before.
+  bool has_estimates() const { return has_estimates_; }
   size_t memory_bytes() const;
   static uint32_t sum(uint32_t a, uint32_t b) {
     if (a == kNever || b == kNever) return kNever;
@@ -139,7 +142,6 @@ class ByteDistances {
   ByteSet bytes_;  // that are tokens, or of which tokens are
   const bool has_all_bytes_;
   const uint32_t bytes_a_named_token_;
-  Strides strides_;
   TextMeasures texts_;
   NewElements elements_;
   std::unordered_map<Place, uint32_t, PlaceHash> known_;
@@ -147,7 +149,8 @@ class ByteDistances {
   std::unordered_set<Place, PlaceHash> detours_;           // of what is known: the places that take one
   std::unordered_map<const Rule*, std::optional<uint64_t>> onward_;
   std::unordered_set<const Rule*> large_;  // counted products
-  bool with_detour_ = false;               // the last search
+  bool has_estimates_ = false;
+  bool with_detour_ = false;  // the last search
   std::vector<Place> open_;
   bool is_found_ = false;  // the last search needed nothing that is still being found
   std::vector<Visit> visits_;

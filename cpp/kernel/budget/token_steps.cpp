@@ -216,8 +216,8 @@ void TokenSteps::walk(const Place& place, Sink& sink) {
   if (place.entry == kBetweenTokens) return walk_new_token(place, sink);
   for_each_exit(
       vocabulary_, *entries_[place.entry], recognizer_.next_bytes(),
-      [&](uint8_t byte) { return recognizer_.push_own(byte); }, [&](NodeId node) { walk_on(node, sink); },
-      [&] { recognizer_.pop(); });
+      [&](uint8_t byte) { return recognizer_.push_own(byte); },
+      [&](NodeId node) { walk_tokens_at(vocabulary_, recognizer_, node, sink); }, [&] { recognizer_.pop(); });
 }
 
 void TokenSteps::walk_new_token(const Place& place, Sink& sink) {
@@ -236,18 +236,9 @@ void TokenSteps::walk_new_token(const Place& place, Sink& sink) {
     if (is_like_any && vocabulary_.node(node).num_children > 0)  // else the node itself is all there is
       sink.add(part(node));
     else
-      walk_on(node, sink);
+      walk_tokens_at(vocabulary_, recognizer_, node, sink);
     recognizer_.pop();
   });
-}
-
-// The recogniser has just accepted the byte of the node.
-void TokenSteps::walk_on(NodeId node, Sink& sink) {
-  const Vocabulary::Node& at = vocabulary_.node(node);
-  if (at.token_begin < at.token_own_end) sink.land();
-  if (at.num_children == 0) return;
-  if (recognizer_.complete()) sink.exit(node);
-  if (!recognizer_.items().empty()) walk_tokens(vocabulary_, recognizer_, node, vocabulary_.depth(node), sink);
 }
 
 // The same, where only one item stands there.
@@ -258,7 +249,7 @@ const TokenSteps::Part& TokenSteps::part(NodeId node) {
   if (known) return *known;
   Work::spend(kStepsANewPart);
   Sink sink(*this);
-  walk_on(node, sink);
+  walk_tokens_at(vocabulary_, recognizer_, node, sink);
   known = std::make_unique<Part>(sink.finish());
   bytes_held_ += sizeof(Part) + known->items.capacity() * sizeof(Item) + known->exits.memory_bytes();
   return *known;

@@ -111,7 +111,6 @@ class TokenSteps {
   StackId moved_stack(StackId id, const Place& from, const Place& to, std::unordered_map<StackId, StackId>& known);
   void walk(const Place& place, Sink& sink);
   void walk_new_token(const Place& place, Sink& sink);
-  void walk_on(NodeId node, Sink& sink);
   const Part& part(NodeId node);
   void add_calls(const Place& place, Steps& steps);
   EntryId intern(StateMask exits);

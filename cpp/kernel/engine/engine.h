@@ -129,7 +129,7 @@ class Engine {
     CellId text = kNoCell;      // of the values that items are in (recognizer.h)
     ConfigId core = kNoConfig;  // if budgets have a say in it; itself if it has no deadlines
     ConfigId plain = kNoConfig;
-    std::atomic<int64_t> safe_clock{kUnknownClock};  // of a core
+    std::atomic<int64_t> safe_clock{kUnknownClock}, far_clock{kUnknownClock};  // of a core
     std::atomic<const ConfigMask*> mask{nullptr};
     std::atomic<const LimitExceeded*> refusal{nullptr};  // instead of a mask
     std::span<const Item> span() const { return {items, num_items}; }

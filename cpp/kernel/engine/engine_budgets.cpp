@@ -62,6 +62,11 @@ void Engine::check_budgets_of_rules() {
 // Whether every token that the grammar takes there leaves all open rules time enough. Precondition: it has a core.
 bool Engine::is_safe(const Config& config) {
   Config& core = configs_[config.core];
+  if (!program_->has_memory && !program_->has_budgets) {
+    int64_t far = core.far_clock.load(std::memory_order_relaxed);
+    if (far == kUnknownClock) core.far_clock.store(far = budgets().far_clock(core.span()), std::memory_order_relaxed);
+    if (config.clock >= far) return true;
+  }
   int64_t safe = core.safe_clock.load(std::memory_order_relaxed);
   if (safe == kUnknownClock) {
     const bool has_lists = program_->group->has_lists();
@@ -88,8 +93,11 @@ ConfigId Engine::without_texts(const Config& config) {
 bool Engine::steps_quickly(ConfigId config) const {
   const Config& at = configs_[config];
   if (at.core == kNoConfig) return true;
-  const int64_t safe = configs_[at.core].safe_clock.load(std::memory_order_relaxed);
-  return safe != kUnknownClock && at.clock >= safe;
+  const auto is_past = [&](const std::atomic<int64_t>& kept) {
+    const int64_t safe = kept.load(std::memory_order_relaxed);
+    return safe != kUnknownClock && at.clock >= safe;
+  };
+  return is_past(configs_[at.core].far_clock) || is_past(configs_[at.core].safe_clock);
 }
 
 // The configuration of the items behind a token, without those that cannot end in time.

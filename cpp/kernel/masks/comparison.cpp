@@ -11,13 +11,7 @@ namespace {
 
 constexpr int kManySimilar = 64;  // of the 95 printable ASCII characters
 constexpr uint8_t kSamples[] = {'z', '0', ' ', 'A'};
-constexpr size_t kMaxCompared = 20'000;             // children looked at before two states count as too different
 constexpr size_t kMaxDifferences = kMaxSparse / 4;  // tokens that a mask with a base adds, and that it removes
-
-// Whether the bytes that follow a state are all that follows: no calls, and no count that matters.
-bool is_self_contained(const DfaState& state) {
-  return state.calls.empty() && state.token_edges.empty() && (state.bounded || !state.rule->counts());
-}
 
 // The state after a byte, the terminator of a counted product included.
 DfaState* unbounded_next(DfaState& state, uint8_t byte) {
@@ -40,7 +34,7 @@ class Comparison {
 
   // False if it was given up.
   bool run(DfaState& state, DfaState& similar) {
-    compare_children(Vocabulary::kRoot, state, similar);
+    num_visited_ += part_at(vocabulary_, Vocabulary::kRoot, state, similar, open_);
     while (!open_.empty() && num_visited_ < kMaxCompared) {
       const auto [node, a, b] = open_.back();
       open_.pop_back();
@@ -62,28 +56,6 @@ class Comparison {
   }
 
  private:
-  struct Open {
-    NodeId node;
-    DfaState* a;
-    DfaState* b;
-  };
-  void compare_children(NodeId node, DfaState& a, DfaState& b) {
-    const auto compare_child = [&](NodeId child) {
-      const uint8_t byte = vocabulary_.byte(child);
-      DfaState *x = unbounded_next(a, byte), *y = unbounded_next(b, byte);
-      if (x != y) open_.push_back({child, x, y});
-    };
-    if (const auto bytes = bytes_that_part(a, b)) {
-      num_visited_ += static_cast<size_t>(bytes->count());
-      bytes->for_each([&](uint8_t byte) {
-        if (const NodeId child = vocabulary_.child(node, byte)) compare_child(child);
-      });
-      return;
-    }
-    const Vocabulary::Node& at = vocabulary_.node(node);
-    num_visited_ += at.num_children;
-    for (uint32_t i = 0; i < at.num_children; ++i) compare_child(at.first_child + i);
-  }
   void compare(NodeId node, DfaState* a, DfaState* b) {
     const Vocabulary::Node& at = vocabulary_.node(node);
     if (!a || !b || !is_self_contained(*a) || !is_self_contained(*b)) {
@@ -93,7 +65,7 @@ class Comparison {
     }
     if (a->final) sink_.exit(node);  // the similar state need not list it, if it takes all that lies behind it whole
     if (b->final && !a->final) removed_exits_.emplace_back(at.first_child, at.first_child + at.num_children);
-    compare_children(node, *a, *b);
+    num_visited_ += part_at(vocabulary_, node, *a, *b, open_);
   }
   void remove(const Vocabulary::Node& at) {
     for (uint32_t p = at.token_begin; p < at.token_end; ++p)
@@ -134,7 +106,7 @@ class Comparison {
   const Vocabulary& vocabulary_;
   const StateMask& base_;
   ExitCollector sink_;
-  std::vector<Open> open_;
+  std::vector<Parting> open_;
   std::vector<TokenId> removed_;
   StateMask::Intervals removed_exits_;  // nodes that are no exits here
   size_t num_visited_ = 0;
@@ -153,6 +125,27 @@ DfaState* sole_operand(const DfaState& state) {
 }
 
 }  // namespace
+
+bool is_self_contained(const DfaState& state) {
+  return state.calls.empty() && state.token_edges.empty() && (state.bounded || !state.rule->counts());
+}
+
+size_t part_at(const Vocabulary& vocabulary, NodeId node, DfaState& a, DfaState& b, std::vector<Parting>& out) {
+  const auto compare_child = [&](NodeId child) {
+    const uint8_t byte = vocabulary.byte(child);
+    DfaState *x = unbounded_next(a, byte), *y = unbounded_next(b, byte);
+    if (x != y) out.push_back({child, x, y});
+  };
+  if (const auto bytes = bytes_that_part(a, b)) {
+    bytes->for_each([&](uint8_t byte) {
+      if (const NodeId child = vocabulary.child(node, byte)) compare_child(child);
+    });
+    return static_cast<size_t>(bytes->count());
+  }
+  const Vocabulary::Node& at = vocabulary.node(node);
+  for (uint32_t i = 0; i < at.num_children; ++i) compare_child(at.first_child + i);
+  return at.num_children;
+}
 
 DfaState* similar_state(DfaState& state) {
   Rule& rule = *state.rule;

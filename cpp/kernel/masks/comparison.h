@@ -9,12 +9,29 @@
 #pragma once
 
 #include <memory>
+#include <vector>
 
 #include "rules/rule.h"
 #include "rules/state_mask.h"
 #include "vocabulary/vocabulary.h"
 
 namespace maskwright {
+
+inline constexpr size_t kMaxCompared = 20'000;  // children looked at before two states count as too different
+
+// Whether the bytes that follow a state are all that follows: no calls, and no count that matters.
+bool is_self_contained(const DfaState& state);
+
+// A node at which two states have gone apart; nullptr for the one that does not go on there.
+struct Parting {
+  NodeId node;
+  DfaState* a;
+  DfaState* b;
+};
+
+// Adds the children of a node that lead from two states to different ones; returns how many were looked at.
+// Precondition: both are self-contained.
+size_t part_at(const Vocabulary& vocabulary, NodeId node, DfaState& a, DfaState& b, std::vector<Parting>& out);
 
 // A state of the same rule, or of one it leads into, that nearly all characters lead to as they do from `state`;
 // nullptr if there is none. Neither calls rules. Of counted products, masks without bounds are meant.

@@ -17,9 +17,6 @@
 namespace maskwright {
 namespace {
 
-constexpr size_t kMaxCallees = 24;  // rules that may begin at one place, beyond which one joint walk is cheaper
-constexpr size_t kMaxItems = 16;  // of a configuration: their returns share what they do, which only a joint walk sees
-
 const StateMask* known_mask(const Vocabulary& vocabulary, DfaState& state, uint64_t reg) {
   if (!state.rule->counts()) return state.mask.load(std::memory_order_acquire);
   const std::lock_guard guard(state.rule->group().lock());

@@ -20,6 +20,9 @@ namespace maskwright {
 class Collector;
 class DistinctMasks;
 
+inline constexpr size_t kMaxCallees = 24;  // that may begin at one place, beyond which one joint walk is cheaper
+inline constexpr size_t kMaxItems = 16;    // whose returns share what they do, which only a joint walk sees
+
 struct ConfigMask {
   const uint32_t* shared_dense = nullptr;  // a state mask's bits, or nullptr
   std::vector<uint32_t> own_dense;         // bits of its own, or empty

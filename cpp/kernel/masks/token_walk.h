@@ -6,8 +6,11 @@
 #pragma once
 
 #include <algorithm>
+#include <bit>
+#include <span>
 #include <vector>
 
+#include "masks/exits.h"
 #include "recognizer/recognizer.h"
 #include "vocabulary/vocabulary.h"
 
@@ -24,6 +27,26 @@ inline CharClasses automaton_loop_classes(const Item& item) {
 // The same where nothing changes.
 inline CharClasses loop_classes(const Item& item) {
   return item.state->rule->reads_text() ? 0 : automaton_loop_classes(item);
+}
+
+// The same where the loop only counts.
+inline CharClasses counted_loop_classes(const Item& item) {
+  return item.state->counter_head && !item.state->bounded ? item.state->rule->loop_classes(*item.state)
+                                                          : loop_classes(item);
+}
+
+// The item that loops on most classes; nullptr if none loops.
+template <class Classes>
+const Item* widest_loop(std::span<const Item> items, Classes&& classes_of) {
+  const Item* out = nullptr;
+  CharClasses most = 0;
+  for (const Item& item : items) {
+    const CharClasses classes = classes_of(item);
+    if (std::popcount(classes) <= std::popcount(most)) continue;
+    most = classes;
+    out = &item;
+  }
+  return out;
 }
 
 // The bytes with which characters of these classes begin.
@@ -67,10 +90,9 @@ inline CharClasses steady_classes(Recognizer& recognizer) {
 //   steady_exits(node, raw)  behind all characters at and below a node, it would, too; behind all bytes, if `raw`
 //   exit(node)               at a node below which there are tokens, the grammar may end
 // `steady_classes` of the sink says which characters leave things as they are. Tokens that end inside such a character
-// are walked one by one. Precondition: the recogniser stands at `node`, which is `depth` bytes deep. It is left as it
-// was.
+// are walked one by one. Precondition: the recogniser stands at `node`. It is left as it was.
 template <class Sink>
-void walk_tokens(const Vocabulary& vocabulary, Recognizer& recognizer, NodeId node, size_t depth, Sink& sink) {
+void walk_tokens(const Vocabulary& vocabulary, Recognizer& recognizer, NodeId node, Sink& sink) {
   struct Level {
     NodeId next, end;
     CharClasses steady;
@@ -82,7 +104,8 @@ void walk_tokens(const Vocabulary& vocabulary, Recognizer& recognizer, NodeId no
     path.push_back({at.first_child, at.first_child + at.num_children, sink.steady_classes()});
   };
   const auto walk_one = [&](uint32_t position) {
-    const std::string_view rest = vocabulary.text(vocabulary.sorted_token(position)).substr(depth + path.size() - 1);
+    const size_t depth = vocabulary.depth(node) + path.size() - 1;
+    const std::string_view rest = vocabulary.text(vocabulary.sorted_token(position)).substr(depth);
     size_t pushed = 0;
     while (pushed < rest.size() && recognizer.push(static_cast<uint8_t>(rest[pushed]))) ++pushed;
     if (pushed == rest.size()) sink.token(position, position + 1);
@@ -122,6 +145,25 @@ void walk_tokens(const Vocabulary& vocabulary, Recognizer& recognizer, NodeId no
     else
       recognizer.pop();
   }
+}
+
+// The same for a node and what is below it. Precondition: the recogniser has just accepted the byte of `node`.
+template <class Sink>
+void walk_tokens_at(const Vocabulary& vocabulary, Recognizer& recognizer, NodeId node, Sink& sink) {
+  const Vocabulary::Node& at = vocabulary.node(node);
+  if (at.token_begin < at.token_own_end) sink.token(at.token_begin, at.token_own_end);
+  if (at.num_children == 0) return;
+  if (recognizer.complete()) sink.exit(node);
+  if (!recognizer.items().empty()) walk_tokens(vocabulary, recognizer, node, sink);
+}
+
+// What lies behind a mask's exits. The recogniser stands where the caller goes on.
+template <class Sink>
+void walk_tokens_behind(const Vocabulary& vocabulary, const StateMask& mask, Recognizer& recognizer, Sink& sink) {
+  if (!mask.has_exits() || recognizer.items().empty()) return;
+  for_each_exit(
+      vocabulary, mask, recognizer.next_bytes(), [&](uint8_t byte) { return recognizer.push(byte); },
+      [&](NodeId node) { walk_tokens_at(vocabulary, recognizer, node, sink); }, [&] { recognizer.pop(); });
 }
 
 }  // namespace maskwright

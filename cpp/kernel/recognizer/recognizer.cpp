@@ -77,8 +77,9 @@ void Recognizer::reset(const StackStore& store, std::span<const Item> items, boo
   unspent_ = 0;
 }
 
-void Recognizer::reset_after_return(const StackStore& store, std::span<const Frame> frames, const Rule& rule) {
-  reset(store, {}, false);
+void Recognizer::reset_after_return(const StackStore& store, std::span<const Frame> frames, const Rule& rule,
+                                    int64_t clock) {
+  reset(store, {}, false, clock);
   levels_.clear();
   begin_level();
   if (rule.is_value())

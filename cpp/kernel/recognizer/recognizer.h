@@ -84,7 +84,7 @@ class Recognizer {
   void reset(const StackStore& store, std::span<const Item> items, bool complete, int64_t clock = 0,
              CellId text = kNoCell);
   // Starts over from what follows a return to these frames; of a value, whichever it is.
-  void reset_after_return(const StackStore& store, std::span<const Frame> frames, const Rule& rule);
+  void reset_after_return(const StackStore& store, std::span<const Frame> frames, const Rule& rule, int64_t clock = 0);
   // The same where what returns is a text to remember, made of one that the store has and of these bytes.
   void reset_after_text(const StackStore& store, std::span<const Frame> frames, uint8_t number, CellId text,
                         std::string_view more);

@@ -105,6 +105,7 @@ struct DfaState {
   // Transitions within the rule. A state with a single byte keeps it inline; others get a row by byte class when
   // needed.
   int16_t single_byte = -1;
+  std::atomic<uint32_t> farthest_landing{kLandingUnknown};  // behind one token (budget/farthest_landing.h)
   std::atomic<DfaState*> single_target{nullptr};
   std::atomic<std::atomic<DfaState*>*> row{nullptr};
   std::unique_ptr<std::atomic<DfaState*>[]> row_storage;
@@ -130,6 +131,7 @@ struct DfaState {
 
   static constexpr uint64_t kSlackUnknown = ~uint64_t{0};
   static constexpr CharClasses kLoopUnknown = ~CharClasses{0};
+  static constexpr uint32_t kLandingUnknown = 0xFFFFFFFD;
 };
 
 // A rule and the register to start it with.
@@ -338,6 +340,8 @@ class Rule {
     size_t operator()(const CountedKey& k) const { return mix(reinterpret_cast<uintptr_t>(k.state), k.reg); }
   };
   std::unordered_map<CountedKey, const StateMask*, CountedKeyHash> counted_masks;
+  static constexpr uint32_t kStrideUnknown = 0xFFFFFFFF;
+  std::atomic<uint32_t> stride{kStrideUnknown};  // of a counting rule (masks/strides.h)
 };
 
 // The rules of one strongly connected component, with everything built for them.

@@ -4,30 +4,19 @@
 //
 // It bounds from above, without walking through the items, the tokens that a long repetition needs (byte_distance.h).
 //
-// Cost: one walk of the vocabulary for each rule that counts, once.
+// Cost: one walk of the vocabulary for each rule that counts, once for all grammars that share it; where characters are
+// counted, of what leaves their loop only. Thread-safe.
 // Tested by tests/contract/test_work_limits.py.
 #pragma once
 
 #include <cstdint>
-#include <unordered_map>
 
-#include "recognizer/recognizer.h"
+#include "rules/rule.h"
 #include "vocabulary/vocabulary.h"
 
 namespace maskwright {
 
-class Strides {
- public:
-  explicit Strides(const Vocabulary& vocabulary) : vocabulary_(vocabulary) {}
-  // Precondition: the rule counts, is no product, and has been started.
-  uint32_t of(Rule& rule);
-
- private:
-  class Sink;
-  const Vocabulary& vocabulary_;
-  StackStore stacks_;
-  Recognizer recognizer_;
-  std::unordered_map<const Rule*, uint32_t> known_;
-};
+// Precondition: the rule counts, is no product, and has been started.
+uint32_t stride_of(const Vocabulary& vocabulary, Rule& rule);
 
 }  // namespace maskwright
