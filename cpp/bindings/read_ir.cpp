@@ -146,7 +146,7 @@ class Reader {
     const Py_ssize_t size = PyTuple_Size(object);
     if (size < 1) throw nb::type_error("an expression must be a maskwright Expr");
     const long op = PyLong_AsLong(PyTuple_GetItem(object, 0));
-    if (op < 0 || op > static_cast<long>(Op::Multiple)) throw nb::type_error("an expression has an unknown op");
+    if (op < 0 || op > static_cast<long>(Op::Value)) throw nb::type_error("an expression has an unknown op");
     switch (static_cast<Op>(op)) {
       case Op::Seq:
       case Op::Alt:
@@ -159,6 +159,7 @@ class Reader {
       case Op::Scope:
       case Op::Remember:
       case Op::Multiple:
+      case Op::Value:
         if (size < 2) throw nb::type_error("an expression has too few fields");
         open_.push_back({object, static_cast<Op>(op), 1, 2});
         break;
@@ -258,7 +259,8 @@ class Reader {
     const auto operands = nodes_.end() - static_cast<std::ptrdiff_t>(num_operands);
     for (auto o = operands; o != nodes_.end(); ++o) node.depth = std::max(node.depth, ir_.nodes[*o].depth + 1);
     if (open.op == Op::Repeat || open.op == Op::Not || open.op == Op::Guard || open.op == Op::Capture ||
-        open.op == Op::Span || open.op == Op::Scope || open.op == Op::Remember || open.op == Op::Multiple) {
+        open.op == Op::Span || open.op == Op::Scope || open.op == Op::Remember || open.op == Op::Multiple ||
+        open.op == Op::Value) {
       node.begin = *operands;
     } else {
       node.begin = static_cast<uint32_t>(ir_.children.size());
@@ -274,6 +276,7 @@ class Reader {
       ir_.spans.push_back(span_rule(open.object));
     }
     if (open.op == Op::Remember) node.end = text_number(field(open.object, 2));
+    if (open.op == Op::Value) node.end = field(open.object, 2) == Py_True;
     if (open.op == Op::Multiple) {
       node.minimum = integer(field(open.object, 2));
       node.maximum = integer(field(open.object, 3));

@@ -17,7 +17,7 @@ from oracle.vocabularies import Vocab
 
 Word = tuple[Symbol, ...]
 
-_TELL_BYTES_APART = (ir.OP_RECALL, ir.OP_DISTINCT, ir.OP_MULTIPLE)  # by a text, by a number
+_TELL_BYTES_APART = (ir.OP_RECALL, ir.OP_DISTINCT, ir.OP_MULTIPLE, ir.OP_VALUE)  # by a text, by a number
 
 
 class Language:

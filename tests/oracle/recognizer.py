@@ -52,6 +52,7 @@ from oracle.multiples import Number
 Symbol: TypeAlias = "int | tuple[str, int]"
 Texts: TypeAlias = "frozenset[tuple[int, tuple[Symbol, ...]]]"  # by number
 _NO_TEXTS: Texts = frozenset()
+Used: TypeAlias = "frozenset[tuple[str, Any]]"  # values that a scope has had, by their texts or by what they say
 
 
 def matches(grammar: GrammarIR, symbols: Sequence[Symbol]) -> bool:
@@ -149,6 +150,13 @@ def _alphabet(grammar: GrammarIR) -> frozenset[int]:
     return frozenset(found)
 
 
+def _has_values(e: Expr) -> bool:
+    """Does a scope compare values? What it holds is its body."""
+    if e[0] in (ir.OP_SCOPE, ir.OP_DISTINCT):
+        return False
+    return e[0] == ir.OP_VALUE or any(_has_values(part) for part in e[1:] if isinstance(part, Expr))
+
+
 def _of_value(grammar: GrammarIR, value: Expr) -> GrammarIR:
     return grammar._replace(rules=(*grammar.rules, ir.Rule("value", value)), root=len(grammar.rules))
 
@@ -205,6 +213,8 @@ class _Chart:
             return set(self.rule_ends.setdefault((e[1], e[2].of(v), i), set()))
         if op == ir.OP_GUARD:
             return self.ends(e[1], i, v, texts) if e[2].holds(v) else set()
+        if op == ir.OP_SCOPE and _has_values(e[1]):
+            return {j for j, _ in self.ways(e[1], {(i, frozenset())}, v)}
         if op in (
             ir.OP_CAPTURE,
             ir.OP_SPAN,
@@ -256,6 +266,39 @@ class _Chart:
             for k in self.ends(separator, j, v):
                 found |= self.list_ends(e, k, v, used | {text})
         return found
+
+    def ways(self, e: Expr, starts: set[tuple[int, Used]], v: int) -> set[tuple[int, Used]]:
+        """Where a part of a scope with values ends, from each start with the values that are behind it."""
+        if e[0] == ir.OP_VALUE:
+            return {way for i, used in starts for way in self.value_ways(e, i, used, v)}
+        if e[0] == ir.OP_ALT:
+            return {way for branch in e[1:] for way in self.ways(branch, starts, v)}
+        if e[0] == ir.OP_SEQ:
+            for part in e[1:]:
+                starts = self.ways(part, starts, v)
+            return starts
+        if e[0] != ir.OP_REPEAT:
+            return {(j, used) for i, used in starts for j in self.ends(e, i, v)}
+        for _ in range(e[2]):
+            starts = self.ways(e[1], starts, v)
+        reached, fresh, count = set(starts), starts, e[2]
+        while fresh and count != e[3]:
+            fresh, count = self.ways(e[1], fresh, v) - reached, count + 1
+            reached |= fresh
+        return reached
+
+    def value_ways(self, e: Expr, i: int, used: Used, v: int) -> set[tuple[int, Used]]:
+        _, value, by_text = e
+        rest, last = tuple(self.symbols[i:]), len(self.symbols)
+        if by_text:
+            said = {(j, ("text", text)) for j, text in self.element_readings(value, i, v)}
+            texts = frozenset(text for kind, text in used if kind == "text")
+            is_open = can_become_another(value, rest, texts)
+        else:
+            said = {(i + n, ("value", identity(bytes(rest[:n])))) for n in value_ends(self.grammar, value, rest)}
+            is_open = can_go_on(self.grammar, value, rest)
+        found = {(j, used | {one}) for j, one in said if one not in used}
+        return found | ({(last, used)} if self.open_ended and is_open else set())
 
     def element_readings(self, element: Expr, i: int, v: int) -> list[tuple[int, tuple[Any, ...]]]:
         readings = [(j, tuple(self.symbols[i:j])) for j in self.ends(element, i, v)]

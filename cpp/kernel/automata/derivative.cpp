@@ -89,6 +89,7 @@ TermId DerivativeAutomaton::convert(const GrammarIr& ir, ExprId root) {
       case Op::Substrings:
       case Op::Span:
       case Op::Scope:
+      case Op::Value:
       case Op::Remember:
       case Op::Recall:
       case Op::Distinct:

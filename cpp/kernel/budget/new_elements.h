@@ -19,7 +19,7 @@
 #include <utility>
 #include <vector>
 
-#include "budget/text_lengths.h"
+#include "rules/text_lengths.h"
 #include "recognizer/recognizer.h"
 #include "recognizer/text_sets.h"
 

@@ -15,7 +15,7 @@
 #include <span>
 #include <unordered_map>
 
-#include "budget/text_lengths.h"
+#include "rules/text_lengths.h"
 #include "recognizer/recognizer.h"
 
 namespace maskwright {

@@ -21,9 +21,9 @@ std::optional<ReadTexts::Place> ReadTexts::after_byte(DfaState* state, DfaState*
   }
   if (rule.is_element()) {
     const Spelled at = Spelled::of(reg);
-    const CellId avoided = below(at.avoided, byte, find);
-    if (avoided == kAllTexts) return std::nullopt;
-    return Place{target, Spelled{avoided, extend(at.text, byte)}.reg()};
+    const auto avoided = avoided_behind(at.avoided, byte, *target, find);
+    if (!avoided) return std::nullopt;
+    return Place{target, Spelled{*avoided, extend(at.text, byte)}.reg()};
   }
   if (rule.remembers()) return Place{target, extend(static_cast<CellId>(reg), byte)};
   if (const auto after = maskwright::after_byte(*state, *target, byte, reg)) return Place{target, *after};

@@ -92,6 +92,7 @@ class BlueprintReader {
       case Op::Subgrammar:
       case Op::Span:
       case Op::Scope:
+      case Op::Value:
       case Op::Remember:
       case Op::Recall:
       case Op::Distinct: break;

@@ -116,6 +116,7 @@ ExprProperties of_node(const GrammarIr& ir, const ExprNode& node, const Known& k
     case Op::Guard: return around(node, known[node.begin]);
     case Op::Remember:
     case Op::Recall:
+    case Op::Value:
       out.loops = true;  // as long as a text may be
       out.uses_memory = true;
       out.form = Form::Irregular;

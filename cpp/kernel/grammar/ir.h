@@ -44,7 +44,8 @@ enum class Op : uint8_t {
   Remember,
   Recall,
   Distinct,
-  Multiple
+  Multiple,
+  Value
 };
 
 inline constexpr int64_t kUnbounded = -1;
@@ -67,15 +68,16 @@ struct MemoryRole {
     Scope,     // its register is an environment: what was remembered in it so far
     Remember,  // what it matches is remembered under the number by the scope that calls it
     Recall,    // it matches the text that its caller remembers under the number
-    Distinct,  // its register is a set of texts, and how many these are: what its elements were so far
+    Distinct,  // its register is a set of texts, and how many these are: what its elements or values were so far
     Element,   // what it matches is none of the set of the rule that calls it, and is added to that
     Multiple,  // its register is the remainder of the number that it has read (rules/multiples.h)
     Value      // the same of a JSON value, whatever its spelling; its register tells where its text begins
   } kind = Kind::None;
-  uint8_t number = 0;
+  uint8_t number = 0;            // of the text; Distinct, Element: kOfKinds or 0
   uint32_t minimum = 0;          // Distinct: of elements
   uint32_t maximum = kAnyCount;  // at least 1
   static constexpr uint32_t kAnyCount = 0xFFFFFFFF;
+  static constexpr uint8_t kOfKinds = 1;  // a list of values and elements by any number of automata
   // A number of elements, as far as it matters.
   uint32_t counted(uint32_t count) const { return std::min(count, maximum == kAnyCount ? minimum : maximum); }
   bool operator==(const MemoryRole&) const = default;
@@ -99,7 +101,8 @@ struct ExprNode {
   // chunk_lists. Scope: begin = the operand. Remember: begin = the operand, end = the number of the text. Recall:
   // begin = a set of all bytes, which stand for those of the text, end = its number. Distinct: children [begin, end):
   // what an element is, what stands between two, then values that elements may be too, each with what follows it.
-  // Multiple: begin = the operand, minimum = what its numbers are multiples of, in units of 10**-maximum.
+  // Multiple: begin = the operand, minimum = what its numbers are multiples of, in units of 10**-maximum. Value:
+  // begin = the operand, which is none of the values before it in the scope, end = whether it has one text for each.
   uint32_t begin = 0;
   uint32_t end = 0;
   int64_t minimum = 0;  // Repeat, Distinct, Multiple

@@ -74,7 +74,7 @@ class LoopWriter {
       node.end = static_cast<uint32_t>(ir_.children.size());
     } else if (node.op == Op::Repeat || node.op == Op::Not || node.op == Op::Guard || node.op == Op::Capture ||
                node.op == Op::Span || node.op == Op::Scope || node.op == Op::Remember || node.op == Op::Recall ||
-               node.op == Op::Multiple) {
+               node.op == Op::Multiple || node.op == Op::Value) {
       node.begin = number_[node.begin];
     }
     return add(node);

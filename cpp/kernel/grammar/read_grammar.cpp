@@ -248,7 +248,7 @@ class GrammarBytes {
 
   void read_node() {
     const uint8_t number = in_.byte();
-    if (number > static_cast<uint8_t>(Op::Multiple)) refuse("an expression has an unknown op");
+    if (number > static_cast<uint8_t>(Op::Value)) refuse("an expression has an unknown op");
     const auto op = static_cast<Op>(number);
     ExprNode node{.op = op};
     switch (op) {
@@ -266,7 +266,8 @@ class GrammarBytes {
       case Op::Span:
       case Op::Scope:
       case Op::Remember:
-      case Op::Multiple: return read_one(node);
+      case Op::Multiple:
+      case Op::Value: return read_one(node);
       case Op::Recall: return read_recall(node);
       case Op::Distinct: return read_distinct(node);
       case Op::Ref:
@@ -333,6 +334,11 @@ class GrammarBytes {
         read_capture(node);
         break;
       case Op::Scope: regular = false; break;
+      case Op::Value:
+        node.end = in_.byte();
+        if (node.end > 1 || (node.end == 1 && !regular)) refuse("a value with one text is not regular");
+        regular = false;
+        break;
       case Op::Remember:
         if (!regular) refuse("what is remembered is not regular");
         regular = false;

@@ -134,7 +134,7 @@ void Linker::intern(const std::vector<uint32_t>& component) {
     throw LimitExceeded("remembered_text",
                         "text is remembered inside of a rule with a parameter that leads back to itself");
   const auto needs_element = [this](uint32_t u) {
-    return units_[u].memory.kind == MemoryRole::Kind::Distinct && has_element(ir_.nodes[units_[u].expr]);
+    return is_list(units_[u]) && has_element(ir_.nodes[units_[u].expr]);
   };
   if (num_members_ > 1 && std::ranges::any_of(component, needs_element))
     throw LimitExceeded("remembered_text", "a list of distinct elements leads back to itself");

@@ -72,8 +72,11 @@ uint32_t Linker::span_unit(const ExprNode& span) {
 }
 
 uint32_t Linker::scope_unit(const ExprNode& scope) {
-  check_text_scope(ir_, properties_, scope.begin);
-  units_.push_back({.kind = Kind::Expression, .expr = scope.begin, .memory = {MemoryRole::Kind::Scope, 0}});
+  const bool has_values = check_text_scope(ir_, properties_, scope.begin);
+  units_.push_back({.kind = Kind::Expression,
+                    .expr = scope.begin,
+                    .memory = has_values ? MemoryRole{MemoryRole::Kind::Distinct, MemoryRole::kOfKinds}
+                                         : MemoryRole{MemoryRole::Kind::Scope}});
   return static_cast<uint32_t>(units_.size() - 1);
 }
 
@@ -125,7 +128,7 @@ uint32_t Linker::list_unit(ExprId id) {
 
 // Whether elements may be texts that are compared as such; of values alone, none may.
 bool Linker::has_element(const ExprNode& list) const {
-  return list.end - list.begin == 2 || ir_.nodes[ir_.children[list.begin]].op != Op::Never;
+  return list.op == Op::Distinct && (list.end - list.begin == 2 || ir_.nodes[ir_.children[list.begin]].op != Op::Never);
 }
 
 uint32_t Linker::element_unit(const ExprNode& list) {
@@ -134,6 +137,9 @@ uint32_t Linker::element_unit(const ExprNode& list) {
 
 // The unit of a value that must be distinct. Its text is remembered by the configuration, as it may be nested.
 uint32_t Linker::value_unit(ExprId expr) {
+  if (properties_[expr].uses_parameter)
+    throw LimitExceeded("remembered_text", "a list of distinct elements uses a parameter");
+  refuse_memory(expr, "a list of distinct elements");
   const MemoryRole memory{MemoryRole::Kind::Value};
   const uint64_t key = uint64_t{expr} << 16 | static_cast<uint64_t>(memory.kind);
   const auto [it, fresh] = text_units_.try_emplace(key, static_cast<uint32_t>(units_.size()));
@@ -195,7 +201,7 @@ bool Linker::counts_exactly(ExprId operand) {
 void Linker::add_callees(uint32_t unit, std::vector<uint32_t>& out) {
   const Unit at = units_[unit];
   if (at.rule || at.unrolled) return;
-  if (at.memory.kind == MemoryRole::Kind::Distinct) {
+  if (is_list(at)) {
     const ExprNode list = ir_.nodes[at.expr];
     if (has_element(list)) out.push_back(element_unit(list));
     visit_callees(ir_.children[list.begin + 1], out);
@@ -248,6 +254,9 @@ void Linker::visit_callees(ExprId root, std::vector<uint32_t>& out) {
         unit = text_unit(node.begin, {MemoryRole::Kind::Recall, static_cast<uint8_t>(node.end)});
       else if (node.op == Op::Distinct)
         unit = list_unit(id);
+      else if (node.op == Op::Value)
+        unit = node.end ? text_unit(node.begin, {MemoryRole::Kind::Element, MemoryRole::kOfKinds})
+                        : value_unit(node.begin);
       else if (node.op == Op::Multiple)
         unit = multiple_unit(id);
       else if (properties_[id].counting)

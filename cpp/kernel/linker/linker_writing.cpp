@@ -13,9 +13,7 @@ void Linker::write_unit(uint32_t index) {
   const Unit& unit = units_[index];
   ExprId root = 0;
   switch (unit.kind) {
-    case Kind::Expression:
-      root = unit.memory.kind == MemoryRole::Kind::Distinct ? write_list(unit) : write(unit.expr, unit.unrolled);
-      break;
+    case Kind::Expression: root = is_list(unit) ? write_list(unit) : write(unit.expr, unit.unrolled); break;
     case Kind::Derivative: root = write(unit.expr, true); break;
     case Kind::Counter: root = write_call(part(unit.expr, false), ir_.nodes[unit.expr]); break;
     case Kind::Multiple: {

@@ -15,6 +15,7 @@ namespace {
 struct Texts {
   ByteSet needed;        // the numbers that it recalls without remembering them itself
   uint32_t highest = 0;  // number that it remembers
+  bool has_values = false;
 };
 
 class ScopeCheck {
@@ -52,7 +53,7 @@ class ScopeCheck {
   void for_each_operand(const ExprNode& node, Visit&& visit) const {
     if (node.op == Op::Seq || node.op == Op::Alt)
       for (const ExprId operand : ir_.children.slice(node.begin, node.end)) visit(operand);
-    else if (node.op != Op::Recall && node.op != Op::Remember)
+    else if (node.op != Op::Recall && node.op != Op::Remember && node.op != Op::Value)
       visit(node.begin);
   }
 
@@ -67,6 +68,8 @@ class ScopeCheck {
       out.needed.set(static_cast<uint8_t>(node.end));
     } else if (node.op == Op::Remember) {
       out.highest = node.end;
+    } else if (node.op == Op::Value) {
+      out.has_values = true;
     } else if (node.op == Op::Seq) {
       for (uint32_t c = node.end; c-- > node.begin;) add_before(out, ir_.children[c]);
     } else {
@@ -74,6 +77,7 @@ class ScopeCheck {
         const Texts more = texts(operand);
         out.needed |= more.needed;
         out.highest = std::max(out.highest, more.highest);
+        out.has_values |= more.has_values;
       });
       if (node.op == Op::Repeat && node.maximum != 1) refuse_any(out, out.highest);
     }
@@ -87,6 +91,7 @@ class ScopeCheck {
     refuse_any(rest, more.highest);
     rest.needed |= more.needed;
     rest.highest = std::max(rest.highest, more.highest);
+    rest.has_values |= more.has_values;
   }
 
   const GrammarIr& ir_;
@@ -96,8 +101,12 @@ class ScopeCheck {
 
 }  // namespace
 
-void check_text_scope(const GrammarIr& ir, const Continued<ExprProperties>& properties, ExprId body) {
-  ScopeCheck::refuse_any(ScopeCheck(ir, properties).texts_of(body), kMaxTextNumber);
+bool check_text_scope(const GrammarIr& ir, const Continued<ExprProperties>& properties, ExprId body) {
+  const Texts texts = ScopeCheck(ir, properties).texts_of(body);
+  ScopeCheck::refuse_any(texts, kMaxTextNumber);
+  if (texts.has_values && texts.highest > 0)
+    throw MalformedGrammar("a scope has both values to compare and a text to recall");
+  return texts.has_values;
 }
 
 }  // namespace maskwright

@@ -39,6 +39,33 @@ void follow_set(const Vocabulary& vocabulary, CellId avoided, Find&& cell, Enter
   }
 }
 
+// Where no part of the set is ALL: calls used_up(node) for the topmost nodes at which all is in the set that an element
+// can read from this state on.
+template <class Find, class UsedUp>
+void follow_set_of_kinds(const Vocabulary& vocabulary, DfaState& state, CellId avoided, Find&& cell, UsedUp&& used_up) {
+  struct At {
+    NodeId node;
+    CellId set;
+    DfaState* state;
+  };
+  std::vector<At> open{{Vocabulary::kRoot, avoided, &state}};
+  while (!open.empty()) {
+    const At at = open.back();
+    open.pop_back();
+    if (holds_rest(*at.state, at.set, cell)) {
+      used_up(at.node);
+      continue;
+    }
+    for (CellId branch = at.set; branch != kNoTexts; branch = cell(branch).parent) {
+      if (cell(branch).size == 0 || cell(branch).size == kValuesKey) continue;
+      const auto byte = static_cast<uint8_t>(cell(branch).size - 1);
+      const NodeId child = vocabulary.child(at.node, byte);
+      DfaState* next = child != Vocabulary::kRoot ? at.state->rule->next(*at.state, byte) : nullptr;
+      if (next) open.push_back({child, cell(branch).value, next});
+    }
+  }
+}
+
 // A mask without some tokens. It holds as long as the one that it is made from.
 StateMask without(const StateMask& mask, std::vector<TokenId> tokens);
 

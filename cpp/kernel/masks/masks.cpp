@@ -231,15 +231,21 @@ const StateMask& state_mask(const Vocabulary& vocabulary, DfaState& state, uint6
 static void allow_text_of(const Vocabulary& vocabulary, const StackStore& store, const Item& item,
                           const StateMask& mask, std::deque<StateMask>& made, Collector& sink) {
   if (!Recognizer::avoids(item)) return sink.allow_all(mask);
+  const auto find = [&](CellId id) -> const Cell& { return store.cells().cell(id); };
+  const CellId avoided = Spelled::of(item.reg).avoided;
   std::vector<TokenId> tokens;
-  follow_set(
-      vocabulary, Spelled::of(item.reg).avoided, [&](CellId id) -> const Cell& { return store.cells().cell(id); },
-      [](NodeId, NodeId) { return true; },
-      [&](NodeId node, CellId set) {
-        const Vocabulary::Node& at = vocabulary.node(node);
-        for (uint32_t p = at.token_begin; set == kAllTexts && p < at.token_end; ++p)
-          tokens.push_back(vocabulary.sorted_token(p));
-      });
+  const auto take = [&](NodeId node) {
+    const Vocabulary::Node& at = vocabulary.node(node);
+    for (uint32_t p = at.token_begin; p < at.token_end; ++p) tokens.push_back(vocabulary.sorted_token(p));
+  };
+  if (item.state->rule->is_of_kinds())
+    follow_set_of_kinds(vocabulary, *item.state, avoided, find, take);
+  else
+    follow_set(
+        vocabulary, avoided, find, [](NodeId, NodeId) { return true; },
+        [&](NodeId node, CellId set) {
+          if (set == kAllTexts) take(node);
+        });
   sink.allow_all(made.emplace_back(without(mask, std::move(tokens))));
 }
 

@@ -33,6 +33,8 @@ class ClosesValues {
 
 uint64_t bare_register(const DfaState& state, uint64_t reg, CellStore& cells) {
   if (state.rule->is_value()) return kUnknownBegin;
+  if (state.rule->is_of_kinds())
+    return state.rule->is_list() ? Chosen{0, kUnknownTexts}.reg() : Spelled{kUnknownTexts, kNoCell}.reg();
   if (!state.rule->has_values()) return reg;
   auto [count, set] = Chosen::of(reg);
   const auto find = [&](CellId id) -> const Cell& { return cells.cell(id); };

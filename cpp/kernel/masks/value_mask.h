@@ -3,7 +3,8 @@
 // What such a list has decides only where a value is closed. So the mask of a configuration is that of its *bare* one,
 // in which texts and values are not known and every value is new, without the tokens that close a value which a list
 // has. For each bare configuration the tokens are kept in which some value is closed; they alone are tried with the
-// values.
+// values. So it is with elements of several kinds (Rule::is_of_kinds), and the tokens in which one may end, or go on to
+// no more texts than a set can hold.
 //
 //     [{"a": 1}, {"a": 1    kept: all that may follow, and of it `}`, `},`, `}]`, ... as undecided
 //

@@ -4,6 +4,7 @@
 #include <string>
 #include <tuple>
 
+#include "rules/text_lengths.h"
 #include "support/errors.h"
 
 namespace maskwright {
@@ -219,8 +220,9 @@ void Recognizer::scan_own(const Item& item, uint8_t byte) {
 
 void Recognizer::scan_element(const Item& item, DfaState& target, uint8_t byte) {
   const Spelled at = Spelled::of(item.reg);
-  const CellId avoided = below(at.avoided, byte, [this](CellId id) -> const Cell& { return cell(id); });
-  if (avoided != kAllTexts) add_item({&target, Spelled{avoided, extend(at.text, byte)}.reg(), item.stack});
+  if (target.rule->is_of_kinds() && (target.final || !reads_plenty(target))) levels_.back().has_decided = true;
+  const auto avoided = avoided_behind(at.avoided, byte, target, [this](CellId id) -> const Cell& { return cell(id); });
+  if (avoided) add_item({&target, Spelled{*avoided, extend(at.text, byte)}.reg(), item.stack});
 }
 
 // The automaton takes any byte and then ends; the text says which, and how often it begins again.

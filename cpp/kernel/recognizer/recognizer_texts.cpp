@@ -137,6 +137,7 @@ std::string TextView::text(CellId text, uint32_t begin) const {
 CellId Recognizer::looked_into(CellId set, Rule& list) {
   if (!is_trie(set) || cell(set).kind != Cell::Kind::Grown) return set;
   const Cell grown = cell(set);
+  if (is_unknown(grown.parent)) return grown.parent;
   const auto find = [this](CellId id) -> const Cell& { return cell(id); };
   const auto add = [this](const Cell& cell) { return push_cell(cell); };
   const std::string text = text_of(grown.value, grown.size == 0 ? 0 : grown.size - 1);

@@ -16,6 +16,9 @@
 // each. A set with one more text may also be written as that, `Grown`, until it is looked into: most such sets never
 // are.
 //
+// In a list of elements of several kinds, each by an automaton of its own, no part is ALL: what is left is asked for
+// the automaton at hand (`holds_rest`), which mostly ends at its first byte that is in no text.
+//
 // Values that are compared whatever their spelling stand in the same set, under a key of their own, by their identities
 // (value_identity.h). They never run out: the grammar sees to it that what has begun can become infinitely many values
 // wherever it can go on at all.
@@ -26,7 +29,9 @@
 
 #include <algorithm>
 #include <bit>
+#include <optional>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "recognizer/remembered.h"
@@ -134,6 +139,34 @@ bool holds_all(DfaState& state, CellId set, Find&& cell) {
       [&](uint8_t byte) { return below(set, byte, cell) == kAllTexts || !state.rule->next(state, byte); });
 }
 
+// The same where no part is ALL.
+template <class Find>
+bool holds_rest(DfaState& state, CellId set, Find&& cell) {
+  std::vector<std::pair<DfaState*, CellId>> open{{&state, set}};
+  while (!open.empty()) {
+    const auto [at, texts] = open.back();
+    open.pop_back();
+    if (!is_trie(texts) || (at->final && !holds_end(texts, cell))) return false;
+    const bool are_in_set = at->live.all_of([&](uint8_t byte) {
+      DfaState* next = at->rule->next(*at, byte);
+      if (!next) return true;
+      const CellId there = below(texts, byte, cell);
+      if (there != kNoTexts) open.emplace_back(next, there);
+      return there != kNoTexts;
+    });
+    if (!are_in_set) return false;
+  }
+  return true;
+}
+
+// What an element must not go on with behind a byte, which leads to this state; nothing if the byte leads only to that.
+template <class Find>
+std::optional<CellId> avoided_behind(CellId avoided, uint8_t byte, DfaState& target, Find&& cell) {
+  avoided = below(avoided, byte, cell);
+  const bool is_all = target.rule->is_of_kinds() ? holds_rest(target, avoided, cell) : avoided == kAllTexts;
+  return is_all ? std::nullopt : std::optional(avoided);
+}
+
 // Whether a set with one text more, which is given by its bytes, is all that the automaton can read.
 template <class Find, class ByteAt>
 bool would_hold_all(Rule& element, CellId set, uint32_t size, ByteAt&& byte_at, Find&& cell) {
@@ -183,17 +216,6 @@ CellId with_branch(CellId set, uint32_t key, CellId value, Find&& cell, Add&& ad
   return set;
 }
 
-// The set with one value more, which it does not hold.
-template <class Find, class Add>
-CellId with_value(CellId set, std::string_view identity, Find&& cell, Add&& add) {
-  std::vector<CellId> sets{values_in(set, cell)};
-  for (const char c : identity) sets.push_back(below(sets.back(), static_cast<uint8_t>(c), cell));
-  CellId out = with_branch(sets.back(), 0, kNoTexts, cell, add);
-  for (size_t i = identity.size(); i-- > 0;)
-    out = with_branch(sets[i], uint32_t{static_cast<uint8_t>(identity[i])} + 1, out, cell, add);
-  return with_branch(set, kValuesKey, out, cell, add);
-}
-
 // The set of the texts alone.
 template <class Find, class Add>
 CellId without_values(CellId set, Find&& cell, Add&& add) {
@@ -206,9 +228,28 @@ CellId without_values(CellId set, Find&& cell, Add&& add) {
   return out;
 }
 
+// The set with one text more, which it does not hold, whatever an automaton could read.
+template <class Find, class Add>
+CellId with_plain_text(CellId set, std::string_view text, Find&& cell, Add&& add) {
+  std::vector<CellId> sets{set};
+  for (const char c : text) sets.push_back(below(sets.back(), static_cast<uint8_t>(c), cell));
+  CellId out = with_branch(sets.back(), 0, kNoTexts, cell, add);
+  for (size_t i = text.size(); i-- > 0;)
+    out = with_branch(sets[i], uint32_t{static_cast<uint8_t>(text[i])} + 1, out, cell, add);
+  return out;
+}
+
+// The set with one value more, which it does not hold.
+template <class Find, class Add>
+CellId with_value(CellId set, std::string_view identity, Find&& cell, Add&& add) {
+  const CellId values = with_plain_text(values_in(set, cell), identity, cell, add);
+  return with_branch(set, kValuesKey, values, cell, add);
+}
+
 // The set of a list with one text more, which the automaton of its elements reads and the set does not hold.
 template <class Find, class Add>
 CellId with_text(const Rule& list, CellId set, std::string_view text, Find&& cell, Add&& add) {
+  if (list.is_of_kinds()) return with_plain_text(set, text, cell, add);
   Rule& element = *list.element();
   std::vector<DfaState*> states{element.start()};
   std::vector<CellId> sets{set};

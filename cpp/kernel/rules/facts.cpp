@@ -261,6 +261,7 @@ void GroupFacts::solve_infinite() {
 // A list of distinct elements matches something if there are so many that it may end. It is alone in its component,
 // unless it is one of values, which never run out.
 void GroupFacts::describe_list(uint32_t unit) {
+  if (blueprint_.units[unit].memory.number == MemoryRole::kOfKinds) return;
   const auto is_element = [](const Rule* callee) { return callee->is_element(); };
   const auto it = std::ranges::find_if(callees_, is_element);
   if (it == callees_.end()) return;

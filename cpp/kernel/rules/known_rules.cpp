@@ -33,6 +33,7 @@ void KnownRules::find_closed(const GrammarIr& beginning) {
         case Op::Capture:
         case Op::Span:
         case Op::Scope:
+        case Op::Value:
         case Op::Remember:
         case Op::Recall:
         case Op::Multiple: is_closed_[id] = is_closed_[node.begin]; break;

@@ -110,6 +110,7 @@ struct DfaState {
   std::atomic<std::atomic<DfaState*>*> row{nullptr};
   std::unique_ptr<std::atomic<DfaState*>[]> row_storage;
   std::atomic<CharClasses> loop_classes{kLoopUnknown};
+  std::atomic<int8_t> reads_plenty{-1};  // of texts (text_lengths.h); -1: not known
   KnownRun run;
   std::atomic<const StateMask*> mask{nullptr};
   KnownWay way;               // of a bounded state, to an end (lengths.h)
@@ -205,6 +206,8 @@ class Rule {
   bool is_scope() const { return memory_.kind == MemoryRole::Kind::Scope || is_list(); }
   bool is_element() const { return memory_.kind == MemoryRole::Kind::Element; }
   bool is_value() const { return memory_.kind == MemoryRole::Kind::Value; }
+  // Of lists and elements: no set holds ALL then (recognizer/text_sets.h).
+  bool is_of_kinds() const { return (is_list() || is_element()) && memory_.number == MemoryRole::kOfKinds; }
   bool remembers() const { return memory_.kind == MemoryRole::Kind::Remember || is_element(); }
   bool recalls() const { return memory_.kind == MemoryRole::Kind::Recall; }
   // Of a list of distinct elements: the rule of those that are compared by their texts, if there are such.
@@ -214,7 +217,8 @@ class Rule {
   }
   // Whether some are compared by their values; these never run out.
   bool has_values() const {
-    return is_list() && std::ranges::any_of(callees_, [](const Callee& callee) { return callee.rule->is_value(); });
+    return is_list() && (is_of_kinds() ||
+                         std::ranges::any_of(callees_, [](const Callee& callee) { return callee.rule->is_value(); }));
   }
   // Whether a byte of it has to do with a text or a number besides its automaton.
   bool reads_text() const { return memory_.kind >= MemoryRole::Kind::Remember; }

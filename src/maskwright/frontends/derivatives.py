@@ -1,9 +1,9 @@
-"""Derivatives of regular expressions of the IR: what may follow or precede a byte, and whether two have a common match.
+"""Derivatives of regular expressions of the IR: what may follow or precede a byte, and what that says of all matches.
 
     derivative("abc" | "b", "a")   →   "bc"
 
 Source: J. Brzozowski, "Derivatives of Regular Expressions", JACM 1964.
-Cost: a derivative is linear in the expression; `overlap` gives up after _MAX_DERIVATIVES of them.
+Cost: a derivative is linear in the expression; searches give up after _MAX_DERIVATIVES of them or _MAX_NODES of nodes.
 Tested by tests/frontends/test_derivatives.py.
 """
 
@@ -38,6 +38,7 @@ from maskwright.ir import (
 from maskwright.support.interruption import interrupt_checkpoint
 
 _MAX_DERIVATIVES: Final = 150  # about a millisecond
+_MAX_NODES: Final = 10_000
 
 
 def nullable(expr: Expr) -> bool:
@@ -183,6 +184,41 @@ def common_match(a: Expr, b: Expr, max_nodes: int | None) -> bool | None:
                 seen.add(pair)
                 waiting.append(pair)
     return False
+
+
+def has_many_matches(expr: Expr, number: int) -> bool:
+    """Whether there are so many matches; False also after too long a search."""
+    after: dict[Expr, list[tuple[Expr, int]]] = {}
+    waiting = [expr]
+    nodes_left, next_look = _MAX_NODES, 8
+    while waiting and nodes_left > 0:
+        at = waiting.pop()
+        if at in after:
+            continue
+        classes = byte_classes(first_bytes(at), at)
+        nodes_left -= _num_nodes(at, nodes_left) * len(classes)
+        following = [(derivative(at, members[0]), len(members)) for members in classes]
+        after[at] = [(one, count) for one, count in following if one[0] != OP_NEVER]
+        waiting += [one for one, _ in after[at]]
+        if len(after) == next_look or not waiting:
+            next_look *= 2
+            if _num_found(expr, after, number) >= number:
+                return True
+    return _num_found(expr, after, number) >= number
+
+
+def _num_found(expr: Expr, after: dict[Expr, list[tuple[Expr, int]]], most: int) -> int:
+    """How many matches have been found, up to a limit: a loop that leads to an end is met in every so many bytes."""
+    counts = dict.fromkeys(after, 0)
+    for _ in range(len(after) * most.bit_length()):
+        new = {
+            at: min(nullable(at) + sum(count * counts.get(one, 0) for one, count in following), most)
+            for at, following in after.items()
+        }
+        if new == counts:
+            break
+        counts = new
+    return counts[expr]
 
 
 def _num_nodes(expr: Expr, most: int) -> int:

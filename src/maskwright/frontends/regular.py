@@ -41,6 +41,7 @@ from maskwright.ir import (
     OP_SUBGRAMMAR,
     OP_SUBSTRINGS,
     OP_TOKENS,
+    OP_VALUE,
     Expr,
     operands,
     postorder,
@@ -51,7 +52,7 @@ MAX_SPELLED_OUT: Final = 500_000  # nodes
 MAX_SPELLED_DEPTH: Final = 2_000
 ASCII: Final = (1 << 128) - 1  # as a set of bytes
 
-_OF_TEXTS: Final = frozenset((OP_SCOPE, OP_REMEMBER, OP_RECALL, OP_DISTINCT))
+_OF_TEXTS: Final = frozenset((OP_SCOPE, OP_REMEMBER, OP_RECALL, OP_DISTINCT, OP_VALUE))
 _IRREGULAR: Final = _OF_TEXTS | {
     OP_REF,
     OP_CALL,

@@ -42,6 +42,7 @@ from maskwright.ir.expressions import guard as guard
 from maskwright.ir.expressions import literal as literal
 from maskwright.ir.expressions import multiple as multiple
 from maskwright.ir.expressions import never as never
+from maskwright.ir.expressions import new_value as new_value
 from maskwright.ir.expressions import not_ as not_
 from maskwright.ir.expressions import optional as optional
 from maskwright.ir.expressions import plus as plus
@@ -85,6 +86,7 @@ from maskwright.ir.ops import OP_SPAN as OP_SPAN
 from maskwright.ir.ops import OP_SUBGRAMMAR as OP_SUBGRAMMAR
 from maskwright.ir.ops import OP_SUBSTRINGS as OP_SUBSTRINGS
 from maskwright.ir.ops import OP_TOKENS as OP_TOKENS
+from maskwright.ir.ops import OP_VALUE as OP_VALUE
 from maskwright.ir.ops import UNBOUNDED as UNBOUNDED
 from maskwright.ir.remembered import Copies as Copies
 from maskwright.ir.remembered import recalled as recalled

@@ -44,6 +44,7 @@ from maskwright.ir.ops import (
     OP_SPAN,
     OP_SUBSTRINGS,
     OP_TOKENS,
+    OP_VALUE,
     UNBOUNDED,
 )
 from maskwright.ir.parameters import FALSE, TRUE, Condition, Value, both
@@ -255,6 +256,18 @@ def scope(body: Expr) -> Expr:
 def remember(body: Expr, number: int) -> Expr:
     """`body`, which is regular and not empty; its text gets this number, a lower one than those of outer texts."""
     return body if body[0] == OP_NEVER else Expr((OP_REMEMBER, body, number))
+
+
+def new_value(body: Expr, *, by_text: bool = False) -> Expr:
+    """`body`, a JSON value that none of those before it in the scope is equal to.
+
+    `by_text`: it is regular, and has one text for each value. Its texts are compared with those of other such values;
+    a byte that leads only to earlier ones is not allowed. All others are compared as the values of `distinct` are, and
+    what is said there holds for them. They may not be equal to any that have one text.
+    It stands in the scope itself, not in a rule that this refers to, and the scope ends with a text of its own. What
+    follows a value that may be the last of its kind is taken to be possible.
+    """
+    return body if body[0] == OP_NEVER else Expr((OP_VALUE, body, by_text))
 
 
 def recall(number: int) -> Expr:

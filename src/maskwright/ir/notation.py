@@ -9,6 +9,7 @@
     multiple(A, 7, 2)            numbers out of A that are multiples of 0.07, 7 in units of 10**-2
     distinct(A, B){2,}           A at least twice, no two texts the same, with B between them
     distinct(A, B, C, D)+        where C is another JSON value than before, followed by D, may stand for A
+    {new(A) new_text(B)}         JSON values, none of which is there twice, compared by what they say or by their texts
     {#1=A B #1}                  A, remembered as text 1, B, and the text again; forgotten behind the braces
     A %if _ <= 1  name::incr(_)  a guard on the rule's parameter; a call that passes one
 
@@ -43,6 +44,7 @@ from maskwright.ir.ops import (
     OP_SUBGRAMMAR,
     OP_SUBSTRINGS,
     OP_TOKENS,
+    OP_VALUE,
     UNBOUNDED,
 )
 
@@ -86,6 +88,8 @@ def _shown(expr: tuple[Any, ...], names: tuple[str, ...] | None, outer: int) -> 
         return f"<[{', '.join(said)}] {_shown(expr[1], names, _PRECEDENCE_ALT)}>"
     if op == OP_SCOPE:
         return f"{{{_shown(expr[1], names, _PRECEDENCE_ALT)}}}"
+    if op == OP_VALUE:
+        return f"{'new_text' if expr[2] else 'new'}({_shown(expr[1], names, _PRECEDENCE_ALT)})"
     if op == OP_REMEMBER:
         return f"#{expr[2]}={_shown(expr[1], names, _PRECEDENCE_ATOM)}"
     if op == OP_DISTINCT:

@@ -1,4 +1,4 @@
-"""A grammar with its lists of distinct elements as plain lists, whose elements may repeat.
+"""A grammar with its lists of distinct elements or values as plain lists, in which they may repeat.
 
     >>> from maskwright.ir.expressions import distinct, text
     >>> unique = GrammarIR((Rule("root", distinct(text("a"), text(","), 2, UNBOUNDED)),), 0)
@@ -15,7 +15,7 @@ from __future__ import annotations
 from maskwright.ir.expr import Expr
 from maskwright.ir.expressions import alt, repeat, seq
 from maskwright.ir.grammar import GrammarIR, Rule
-from maskwright.ir.ops import OP_DISTINCT, UNBOUNDED
+from maskwright.ir.ops import OP_DISTINCT, OP_VALUE, UNBOUNDED
 from maskwright.ir.walks import changed, operands
 
 
@@ -24,6 +24,8 @@ def with_plain_lists(grammar: GrammarIR) -> GrammarIR:
     known: dict[int, Expr] = {}
 
     def change(expr: Expr) -> Expr | None:
+        if expr[0] == OP_VALUE:
+            return known[id(expr[1])]
         if expr[0] != OP_DISTINCT:
             return None
         return _plain([known[id(part)] for part in operands(expr)], expr[-2], expr[-1])

@@ -48,6 +48,7 @@ from maskwright.ir.ops import (
     OP_SPAN,
     OP_SUBSTRINGS,
     OP_TOKENS,
+    OP_VALUE,
 )
 from maskwright.ir.parameters import COND_ALL, Condition, Value
 from maskwright.ir.subgrammars import spelled_out
@@ -117,7 +118,7 @@ class _Writer:
             _number(out, len(expr) - 1)
             for part in expr[1:]:
                 self._operand(part)
-        elif op in (OP_REPEAT, OP_NOT, OP_GUARD, OP_CAPTURE, OP_SPAN, OP_SCOPE, OP_REMEMBER, OP_MULTIPLE):
+        elif op in (OP_REPEAT, OP_NOT, OP_GUARD, OP_CAPTURE, OP_SPAN, OP_SCOPE, OP_REMEMBER, OP_MULTIPLE, OP_VALUE):
             self._operand(expr[1])
             _fields(out, op, expr)
         elif op == OP_DISTINCT:
@@ -150,6 +151,8 @@ def _fields(out: bytearray, op: int, expr: Expr) -> None:
     if op == OP_REPEAT:
         _number(out, expr[2])
         _number(out, expr[3] + 1)
+    elif op == OP_VALUE:
+        out.append(expr[2])
     elif op == OP_REMEMBER:
         _number(out, expr[2])
     elif op == OP_MULTIPLE:

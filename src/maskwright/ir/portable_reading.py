@@ -51,6 +51,7 @@ from maskwright.ir.ops import (
     OP_SPAN,
     OP_SUBSTRINGS,
     OP_TOKENS,
+    OP_VALUE,
 )
 from maskwright.ir.parameters import COND_ALL, STEP_MASK, Condition, Value
 from maskwright.ir.portable import MAGIC, MAX_BYTES, MAX_NODES, SET_BYTES, VERSION
@@ -252,7 +253,7 @@ class _Reader:
         elif op == OP_SET:
             mask = int.from_bytes(given.bytes_of(SET_BYTES), "little")
             self._add(Expr((op, mask)) if mask else never(), True)
-        elif op in (OP_REPEAT, OP_NOT, OP_GUARD, OP_CAPTURE, OP_SPAN, OP_SCOPE, OP_REMEMBER, OP_MULTIPLE):
+        elif op in (OP_REPEAT, OP_NOT, OP_GUARD, OP_CAPTURE, OP_SPAN, OP_SCOPE, OP_REMEMBER, OP_MULTIPLE, OP_VALUE):
             self._of_one(op)
         elif op in (OP_REF, OP_CALL):
             self._reference(op)
@@ -309,6 +310,11 @@ class _Reader:
             self._add(Expr((op, inner, max_tokens, temperature)), False)
         elif op == OP_SCOPE:
             self._add(Expr((op, inner)), False)
+        elif op == OP_VALUE:
+            by_text = given.byte()
+            if by_text > 1 or (by_text and not regular):
+                refuse("a value with one text is not regular")
+            self._add(Expr((op, inner, bool(by_text))), False)
         elif op == OP_MULTIPLE:
             self._add(Expr((op, inner, *self._modulus())), False)
         else:

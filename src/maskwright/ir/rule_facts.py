@@ -30,6 +30,7 @@ from maskwright.ir.ops import (
     OP_SCOPE,
     OP_SEQ,
     OP_SPAN,
+    OP_VALUE,
 )
 from maskwright.ir.walks import operands
 
@@ -96,7 +97,7 @@ def _combined(node: Expr, parts: list[bool], found: list[bool]) -> bool | None:
         return all(parts)
     if op == OP_ALT:
         return any(parts)
-    if op in (OP_GUARD, OP_CAPTURE, OP_SPAN, OP_SCOPE, OP_REMEMBER, OP_MULTIPLE):
+    if op in (OP_GUARD, OP_CAPTURE, OP_SPAN, OP_SCOPE, OP_REMEMBER, OP_MULTIPLE, OP_VALUE):
         return parts[0]
     if op == OP_DISTINCT:  # an element, or a value with what follows it
         return parts[0] or any(parts[i] and parts[i + 1] for i in range(2, len(parts), 2))

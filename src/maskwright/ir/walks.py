@@ -26,6 +26,7 @@ from maskwright.ir.expressions import (
     distinct,
     guard,
     multiple,
+    new_value,
     not_,
     remember,
     repeat,
@@ -56,13 +57,16 @@ from maskwright.ir.ops import (
     OP_SUBGRAMMAR,
     OP_SUBSTRINGS,
     OP_TOKENS,
+    OP_VALUE,
 )
 from maskwright.support.interruption import interrupt_checkpoint
 
 _CHECKPOINT_EVERY: Final = 0x100  # nodes
 _LEAVES: Final = frozenset((OP_EMPTY, OP_NEVER, OP_LITERAL, OP_SET, OP_TOKENS, OP_SUBGRAMMAR, OP_SUBSTRINGS, OP_RECALL))
 _NAMES_RULES: Final = frozenset((OP_REF, OP_CALL))
-_ONE_OPERAND: Final = frozenset((OP_REPEAT, OP_NOT, OP_GUARD, OP_CAPTURE, OP_SPAN, OP_SCOPE, OP_REMEMBER, OP_MULTIPLE))
+_ONE_OPERAND: Final = frozenset(
+    (OP_REPEAT, OP_NOT, OP_GUARD, OP_CAPTURE, OP_SPAN, OP_SCOPE, OP_REMEMBER, OP_MULTIPLE, OP_VALUE)
+)
 
 
 def operands(expr: Expr) -> list[Expr]:
@@ -109,6 +113,8 @@ def rebuilt(expr: Expr, parts: Sequence[Expr]) -> Expr:
         return scope(parts[0])
     if op == OP_REMEMBER:
         return remember(parts[0], expr[2])
+    if op == OP_VALUE:
+        return new_value(parts[0], by_text=expr[2])
     if op == OP_DISTINCT:
         values = [(parts[i], parts[i + 1]) for i in range(2, len(parts), 2)]
         return distinct(parts[0], parts[1], expr[-2], expr[-1], values)

@@ -70,7 +70,7 @@ std::shared_ptr<RuleGroup> GroupBuilder::make(RuleStore& store, std::string blue
       rule.memory_.kind = MemoryRole::Kind::Multiple;
     group->has_memory_ = group->has_memory_ || builder.blueprint_.units[i].memory.kind != MemoryRole::Kind::None;
     group->has_lists_ = group->has_lists_ || rule.is_list();
-    group->has_values_ = group->has_values_ || rule.is_value();
+    group->has_values_ = group->has_values_ || rule.is_value() || rule.is_of_kinds();
     group->has_budgets_ = group->has_budgets_ || (rule.span_ && rule.span_->max_tokens > 0);
     group->has_temperatures_ = group->has_temperatures_ || (rule.span_ && rule.span_->temperature >= 0);
     undecided = undecided || facts.undecided(i);
@@ -191,6 +191,7 @@ void GroupBuilder::draft_part(Member& member, const Part& part) {
     case Op::Subgrammar:
     case Op::Span:
     case Op::Scope:
+    case Op::Value:
     case Op::Remember:
     case Op::Recall:
     case Op::Distinct:

@@ -41,6 +41,7 @@ from maskwright.ir import (
     OP_SPAN,
     OP_SUBSTRINGS,
     OP_TOKENS,
+    OP_VALUE,
     Expr,
     GrammarIR,
     TokenSet,
@@ -187,6 +188,8 @@ class Printer:
             return self.remembered(node, parts)
         if op == OP_DISTINCT:
             return self.distinct(node, parts)
+        if op == OP_VALUE:
+            raise GrammarError("the grammar compares JSON values, which no notation can write")
         if op == OP_MULTIPLE:
             raise GrammarError("the grammar has numbers that must be multiples, which no notation can write")
         return self.bytes(0 if op == OP_NEVER else node[1])

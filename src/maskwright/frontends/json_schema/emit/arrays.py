@@ -70,7 +70,8 @@ _NOT_COMPARED: Final = (
     "or if all of them have limited depth and no undeclared properties, or if they come from a small enum"
 )
 _NOT_COMPARED_BESIDE: Final = (
-    "beside prefixItems or contains, items can be compared only if they come from a small enum"
+    "beside prefixItems or contains, items can be compared if they come from a small enum, may be nearly any string or "
+    "number, or are arrays or objects that may have any number of items or undeclared properties"
 )
 _NOT_COUNTED: Final = "counting the items that match takes too many states"
 

@@ -29,10 +29,11 @@ from maskwright.frontends.selections import Selection, permutation
 from maskwright.ir import OP_NEVER, Expr, alt, call, guard, never, seq
 from maskwright.ir.parameters import WHOLE, compare, increment
 
-_ArrayState: TypeAlias = "tuple[int, tuple[int, ...], int]"  # position, matches of each `contains`, values used as bits
+ArrayState: TypeAlias = "tuple[int, tuple[int, ...], int]"  # position, matches of each `contains`, values used as bits
+Scalar: TypeAlias = "tuple[str, Any]"  # with its type, as 1 and True are equal for Python
 
 
-class _Array(Automaton):
+class CountedArray(Automaton):
     """Arrays of elements that match places, or are different."""
 
     def __init__(self, emitter: SchemaRules, shape: ArrayShape, longest: int, depth: int) -> None:
@@ -42,36 +43,51 @@ class _Array(Automaton):
         self.inner = self.style.inner
         starts = [one.start for one in shape.contains]
         self.last = longest if longest >= 0 else max(len(shape.prefix), shape.min_items, *starts, 0)
-        self.start: _ArrayState = (0, (0,) * len(shape.contains), 0)
+        self.start: ArrayState = (0, (0,) * len(shape.contains), 0)
         self.values: dict[Any, int] = {}
         self.constants: list[Conj] = []
         self.items: dict[Any, Expr] = {}
         self.finite: dict[int, list[int]] = {}
         if shape.unique is not None:
             for position in range(min(len(shape.prefix), self.last) + 1):
-                self.finite[position] = self._values_at(position)
+                self.finite[position] = self.values_at(position)
 
-    def _values_at(self, position: int) -> list[int]:
+    def values_at(self, position: int) -> list[int]:
         if 0 <= self.longest <= position:
             return []
         norm = self.emitter.norm
         values = finite_values(norm.shape_of(self.shape.item(position)))
         if values is None:
             raise TooManyError
+        return self.numbers_of(values)
+
+    def numbers_of(self, values: list[Scalar]) -> list[int]:
+        """The values by number, each with one."""
         for value in values:
             if value not in self.values:
                 self.values[value] = len(self.constants)
-                self.constants.append(norm.constant(value[1]))
+                self.constants.append(self.emitter.norm.constant(value[1]))
         return [self.values[value] for value in values]
 
-    def accepts(self, state: _ArrayState) -> bool:
+    def accepts(self, state: ArrayState) -> bool:
         return state[0] >= self.shape.min_items and self.has_matches(state)
 
-    def has_matches(self, state: _ArrayState) -> bool:
+    def has_matches(self, state: ArrayState) -> bool:
         """Whether enough elements have matched each `contains`."""
         return all(count >= one.least for count, one in zip(state[1], self.shape.contains, strict=True))
 
-    def steps_from(self, state: _ArrayState) -> Iterator[tuple[Expr, _ArrayState]]:
+    def steps_from(self, state: ArrayState) -> Iterator[tuple[Expr, ArrayState]]:
+        used = state[2]
+        for kind, places, following in self.places_from(state):
+            if self.shape.unique is None:
+                yield self.item(kind, places, None), following
+                continue
+            for value in self.finite[kind]:
+                if not used >> value & 1:
+                    yield self.item(kind, places, value), (*following[:2], used | 1 << value)
+
+    def places_from(self, state: ArrayState) -> Iterator[tuple[int, tuple[Conj, ...], ArrayState]]:
+        """Yield the kind of the next element, what else it must satisfy, and the state after it."""
         position, counts, used = state
         if 0 <= self.longest <= position:
             return
@@ -79,14 +95,7 @@ class _Array(Automaton):
         kind = min(position, len(self.shape.prefix))
         choices = [self._choices(one, count, position) for one, count in zip(self.shape.contains, counts, strict=True)]
         for chosen in product(*choices):
-            places = tuple([place for place, _ in chosen])
-            after = tuple([count for _, count in chosen])
-            if self.shape.unique is None:
-                yield self.item(kind, places, None), (following, after, 0)
-                continue
-            for value in self.finite[kind]:
-                if not used >> value & 1:
-                    yield self.item(kind, places, value), (following, after, used | 1 << value)
+            yield kind, tuple([place for place, _ in chosen]), (following, tuple([count for _, count in chosen]), used)
 
     def _choices(self, one: Contains, count: int, position: int) -> list[tuple[Conj, int]]:
         """Whether an element is counted as a match: what it must satisfy, and the number of matches then."""
@@ -113,8 +122,8 @@ class _Array(Automaton):
         return item
 
 
-class _NumberedArray(_Array):
-    """As `_Array`, for elements that may be equal: from the last position that matters on, they are only numbered.
+class _NumberedArray(CountedArray):
+    """As `CountedArray`, for elements that may be equal: behind the last position that matters, they are only numbered.
 
     The number is the rules' parameter: how many elements came since.
     """
@@ -128,21 +137,21 @@ class _NumberedArray(_Array):
         self.bits = (0, max(self.least, self.most or 0).bit_length())
         if self.bits[1] > WHOLE[1]:
             raise TooManyError
-        self.lacking: dict[_ArrayState, int] = {}
+        self.lacking: dict[ArrayState, int] = {}
 
-    def numbers_from(self, state: _ArrayState) -> bool:
+    def numbers_from(self, state: ArrayState) -> bool:
         """Whether elements after this state are numbered."""
         return state[0] == self.last and self.bits != (0, 0)
 
-    def accepts(self, state: _ArrayState) -> bool:
+    def accepts(self, state: ArrayState) -> bool:
         return super().accepts(state) if state[0] < self.last else self.has_matches(state) and self.least == 0
 
-    def ending(self, state: _ArrayState) -> Expr:
+    def ending(self, state: ArrayState) -> Expr:
         if not self.numbers_from(state):
             return super().ending(state)
         return guard(compare(">=", self.least, self.bits), self.close) if self.has_matches(state) else never()
 
-    def way(self, state: _ArrayState, item: Expr, following: _ArrayState) -> Expr:
+    def way(self, state: ArrayState, item: Expr, following: ArrayState) -> Expr:
         if not self.numbers_from(state):
             return super().way(state, item, following)
         onward = seq(item, call(self.after(following)[1], increment(self.bits)))
@@ -152,9 +161,9 @@ class _NumberedArray(_Array):
             self._find_lacking(following)
         return guard(compare("<", self.most - self.lacking[following], self.bits), onward)
 
-    def _find_lacking(self, origin: _ArrayState) -> None:
+    def _find_lacking(self, origin: ArrayState) -> None:
         """Find out for a state and all after it how many more elements it takes until enough have matched."""
-        before: dict[_ArrayState, list[_ArrayState]] = {origin: []}
+        before: dict[ArrayState, list[ArrayState]] = {origin: []}
         states = [origin]
         for state in states:
             for item, following in self.steps_from(state):
@@ -176,11 +185,11 @@ class _NumberedArray(_Array):
             ends += new
 
 
-def finite_values(shape: Shape) -> list[tuple[str, Any]] | None:
+def finite_values(shape: Shape) -> list[Scalar] | None:
     """Return all scalars of a shape, each with its type; None if they are not finite in number."""
     if shape.arrays or shape.objects:
         return None
-    values: dict[tuple[str, Any], None] = {}
+    values: dict[Scalar, None] = {}
     for kind, parts in (("string", shape.strings), ("number", shape.numbers)):
         for part in parts:
             if part.values is None:
@@ -200,7 +209,7 @@ def counted_array(emitter: SchemaRules, shape: ArrayShape, longest: int, depth: 
     """
     if shape.unique is None:
         return _numbered(_NumberedArray(emitter, shape, longest, depth))
-    array = _Array(emitter, shape, longest, depth)
+    array = CountedArray(emitter, shape, longest, depth)
     if not shape.prefix and not shape.contains:
         return _permuted(array)
     return _spelled(array, array.begin(array.start))
@@ -213,13 +222,13 @@ def _numbered(array: _NumberedArray) -> Expr:
     return _spelled(array, ways)
 
 
-def _spelled(array: _Array, ways: list[Expr]) -> Expr:
+def _spelled(array: CountedArray, ways: list[Expr]) -> Expr:
     style = array.style
     empty = [CLOSE_ARRAY] if array.accepts(array.start) else []
     return seq(style.open_array, alt(*empty, *[seq(style.lead, way) for way in ways])) if ways or empty else never()
 
 
-def _permuted(array: _Array) -> Expr:
+def _permuted(array: CountedArray) -> Expr:
     """Different elements, each out of the same values."""
     items = [array.item(0, (), value) for value in array.finite[0]]
     try:

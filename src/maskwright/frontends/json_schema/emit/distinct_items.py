@@ -3,8 +3,8 @@
     {"items": {"type": "string"}, "uniqueItems": true}   →   "[" distinct("\"" character* "\"", ",")? "]"
 
 The kernel compares texts (`ir.distinct`), the standard values; so each value has one text here (one_text.py). Arrays
-and objects that cannot be given one are compared by what they say (compared_values.py). Items beside `prefixItems` or
-`contains` are not compared.
+and objects that cannot be given one are compared by what they say (compared_values.py). Beside `prefixItems` or
+`contains` they all are (distinct_positions.py).
 Tested by tests/frontends/json_schema/emit/test_schema_unique_items.py and test_schema_unique_objects.py.
 """
 
@@ -18,6 +18,7 @@ from maskwright.frontends.json_schema.emit.compared_values import (
     may_contain,
 )
 from maskwright.frontends.json_schema.emit.counting import TooManyError
+from maskwright.frontends.json_schema.emit.distinct_positions import distinct_positions
 from maskwright.frontends.json_schema.emit.one_text import OneText
 from maskwright.frontends.json_schema.emit.schema_rules import SchemaRules
 from maskwright.frontends.json_schema.read.places import Conj, Path
@@ -32,7 +33,7 @@ def distinct_array(rules: SchemaRules, shape: ArrayShape, longest: int, depth: i
         TooManyError: Their items cannot be compared.
     """
     if shape.prefix or shape.contains:
-        raise TooManyError
+        return distinct_positions(rules, shape, longest, depth)
     style = rules.layout.styles[depth]
     element, values = _compared(rules, shape.rest, style.inner, shape.unique)
     most = UNBOUNDED if longest < 0 else longest

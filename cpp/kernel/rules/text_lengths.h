@@ -46,4 +46,7 @@ class TextLengths {
   std::unordered_map<DfaState*, Texts> texts_;
 };
 
+// Whether more texts can be read from a state than a set can hold. Found once; thread-safe.
+bool reads_plenty(DfaState& state);
+
 }  // namespace maskwright

@@ -1,4 +1,4 @@
-#include "budget/text_lengths.h"
+#include "rules/text_lengths.h"
 
 #include <algorithm>
 
@@ -56,6 +56,14 @@ void TextLengths::lengthen(Texts& texts) const {
     texts.found.emplace_back(std::min(kManyTexts, texts.number() + num_texts), texts.length);
   else if (texts.length > kFarApart + (texts.found.empty() ? 0 : texts.found.back().second))
     texts.is_given_up = true;
+}
+
+bool reads_plenty(DfaState& state) {
+  const int8_t known = state.reads_plenty.load(std::memory_order_relaxed);
+  if (known >= 0) return known != 0;
+  const bool plenty = TextLengths(~ByteSet()).of_nth(state, TextLengths::kManyTexts) != TextLengths::kNever;
+  state.reads_plenty.store(plenty ? 1 : 0, std::memory_order_relaxed);
+  return plenty;
 }
 
 size_t TextLengths::memory_bytes() const {
