@@ -1,6 +1,7 @@
 #include "rules/text_lengths.h"
 
 #include <algorithm>
+#include <unordered_set>
 
 #include "support/work.h"
 
@@ -8,6 +9,7 @@ namespace maskwright {
 namespace {
 
 constexpr uint32_t kFarApart = 1000;  // bytes longer than the longest text known: no other one is looked for
+constexpr uint32_t kBytesLookedAt = 300;
 constexpr size_t kBytesAnEntry = 64;  // of a hash table
 
 }  // namespace
@@ -58,10 +60,23 @@ void TextLengths::lengthen(Texts& texts) const {
     texts.is_given_up = true;
 }
 
+// There are infinitely many if one is at least as long as there are states, as some state is met twice then.
+bool TextLengths::are_many(DfaState& from) const {
+  Texts texts;
+  texts.leading = {{&from, 1}};
+  std::unordered_set<DfaState*> seen{&from};
+  while (!texts.leading.empty() && texts.length < kBytesLookedAt) {
+    lengthen(texts);
+    for (const auto& [state, number] : texts.leading) seen.insert(state);
+    if (texts.number() == kManyTexts || (!texts.found.empty() && texts.found.back().second >= seen.size())) return true;
+  }
+  return false;
+}
+
 bool reads_plenty(DfaState& state) {
   const int8_t known = state.reads_plenty.load(std::memory_order_relaxed);
   if (known >= 0) return known != 0;
-  const bool plenty = TextLengths(~ByteSet()).of_nth(state, TextLengths::kManyTexts) != TextLengths::kNever;
+  const bool plenty = TextLengths(~ByteSet()).are_many(state);
   state.reads_plenty.store(plenty ? 1 : 0, std::memory_order_relaxed);
   return plenty;
 }

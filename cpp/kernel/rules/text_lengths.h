@@ -29,6 +29,8 @@ class TextLengths {
   uint32_t of_nth_at_most(DfaState& from, uint64_t n);
   // How many texts there are, the empty one included.
   uint64_t number(DfaState& from);
+  // Whether there are many; false also after a long search.
+  bool are_many(DfaState& from) const;
   size_t memory_bytes() const;
 
  private:
