@@ -1,6 +1,7 @@
 """Whether a text is in the language of a grammar: for tests of grammars without left recursion.
 
-Adds rule references, subgrammars, multiples and lists of distinct elements to the matcher of regular expressions.
+Adds rule references, subgrammars, multiples and lists of distinct elements or values to the matcher of regular
+expressions.
 """
 
 from __future__ import annotations
@@ -8,11 +9,28 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from fractions import Fraction
-from typing import Any
+from typing import Any, TypeAlias
 
 from frontends.ir_matcher import Matcher
-from maskwright.ir import OP_CALL, OP_DISTINCT, OP_GUARD, OP_MULTIPLE, OP_REF, OP_SUBGRAMMAR, Expr, GrammarIR
+from maskwright.ir import (
+    OP_ALT,
+    OP_CALL,
+    OP_DISTINCT,
+    OP_GUARD,
+    OP_MULTIPLE,
+    OP_REF,
+    OP_REPEAT,
+    OP_SCOPE,
+    OP_SEQ,
+    OP_SUBGRAMMAR,
+    OP_VALUE,
+    UNBOUNDED,
+    Expr,
+    GrammarIR,
+)
 from oracle.json_values import identity
+
+Way: TypeAlias = "tuple[int, frozenset[Any]]"
 
 
 class _GrammarMatcher(Matcher):
@@ -46,6 +64,8 @@ class _GrammarMatcher(Matcher):
             return {end for end in self.ends(expr[1], start) if is_multiple(self.data[start:end], unit)}
         if op == OP_DISTINCT:
             return self.ends_of_distinct(expr, start)
+        if op == OP_SCOPE:
+            return {end for end, _ in self.ways(expr[1], {(start, frozenset())})}
         return super().ends_of(expr, start)
 
     def ends_of_distinct(self, expr: Expr, start: int) -> set[int]:
@@ -61,6 +81,28 @@ class _GrammarMatcher(Matcher):
                     ends.add(end)
                 waiting += [(following, texts | {text}) for following in self.ends(separator, end)]
         return ends
+
+    def ways(self, expr: Expr, starts: set[Way]) -> set[Way]:
+        """Where a part of a scope ends, and the values up to there that differ from all before them."""
+        op = expr[0]
+        if op == OP_VALUE:
+            found = {(begin, values, end) for begin, values in starts for end in self.ends(expr[1], begin)}
+            said = {(end, values, identity(self.data[begin:end])) for begin, values, end in found}
+            return {(end, values | {value}) for end, values, value in said if value not in values}
+        if op == OP_ALT:
+            return {way for branch in expr[1:] for way in self.ways(branch, starts)}
+        if op == OP_SEQ:
+            for part in expr[1:]:
+                starts = self.ways(part, starts)
+            return starts
+        if op != OP_REPEAT:
+            return {(end, values) for begin, values in starts for end in self.ends(expr, begin)}
+        reached, fresh = set(starts), starts
+        assert expr[2:] == (0, UNBOUNDED)
+        while fresh:
+            fresh = self.ways(expr[1], fresh) - reached
+            reached |= fresh
+        return reached
 
     def readings(self, element: Expr, values: list[Expr], begin: int) -> Iterator[tuple[int, Any]]:
         """Where elements and values with what closes them end, and what tells them apart."""

@@ -132,7 +132,7 @@ def fits(grammar: maskwright.CompiledGrammar, max_tokens: int) -> bool:
         ({"items": {"type": "array", "maxItems": 2}}, maskwright.UnsupportedSchemaError),
         ({"items": {"type": "object", "maxProperties": 2}}, maskwright.UnsupportedSchemaError),
         ({"items": {"maxProperties": 2}}, maskwright.UnsupportedSchemaError),
-        ({"prefixItems": [{"type": "string"}]}, maskwright.UnsupportedSchemaError),
+        ({"prefixItems": [{"type": "string", "maxLength": 1}]}, maskwright.UnsupportedSchemaError),
         ({"items": {"type": "integer", "multipleOf": 7}}, maskwright.UnsupportedSchemaError),
     ],
 )

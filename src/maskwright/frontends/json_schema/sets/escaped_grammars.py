@@ -29,6 +29,7 @@ from maskwright.ir import (
     OP_SET,
     OP_SUBSTRINGS,
     OP_TOKENS,
+    OP_VALUE,
     Expr,
     GrammarIR,
     Rule,
@@ -117,7 +118,7 @@ def _escaped(expr: Expr, parts: list[Expr], spelling: Spelling) -> Expr:
         return capture(expr[2], parts[0], _ends(expr[3], spelling))
     if op == OP_TOKENS:
         raise NotInStringsError("it names tokens, which are no text")
-    if op == OP_DISTINCT and len(parts) > 2:
+    if op == OP_VALUE or (op == OP_DISTINCT and len(parts) > 2):
         raise NotInStringsError("it compares JSON values, and in a string they are no values")
     return rebuilt(expr, parts)
 
