@@ -60,11 +60,11 @@ class GrammarMatcher(_kernel.Matcher):
             only tokens after which the output can still be completed in time. Text accepted as a string counts as one
             token.
         budget: How to decide what can still be completed. "quick": by bounds that cost almost nothing; some of the last
-            tokens that would fit are not allowed. If no output fits by the bounds, it falls back to "exact". "exact":
-            every token after which some output fits is allowed. For some structures, such as counted patterns and many
-            optional members, masks near the end of the budget are then slow, or end in a `LimitError`. If the bounds
-            allow it, objects with more than 4 properties in any order are always decided as with "quick"; those of
-            objects inside them are counted, too.
+            tokens that would fit are not allowed, stop tokens included. If no output fits by the bounds, it falls back
+            to "exact". "exact": every token after which some output fits is allowed. For some structures, such as
+            counted patterns and many optional members, masks near the end of the budget are then slow, or end in a
+            `LimitError`. If the bounds allow it, objects with more than 4 properties in any order are always decided as
+            with "quick"; those of objects inside them are counted, too.
         default_temperature: What `temperature` returns where the grammar sets none.
 
     Raises:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import random
+import re
 
 import numpy as np
 import pytest
@@ -163,17 +164,27 @@ def test_budgets_of_outputs() -> None:
 def check_quick_walk(
     compiled: maskwright.CompiledGrammar, language: TokenLanguage, max_tokens: int, rng: random.Random
 ) -> int:
-    """A random output under a quick budget: exact masks or less, never none. Returns how many masks were less."""
+    """A random output under a quick budget: exact masks or less, never none. Returns how many masks were less.
+
+    A reading that needs more bytes than there are tokens left may be lost, and with it, that the output is complete. It
+    is not where even single bytes would have done.
+    """
     matcher, model = maskwright.GrammarMatcher(compiled, max_tokens=max_tokens, budget="quick"), BudgetModel(language)
-    less = 0
+    less, text = 0, language.grammar.dump()
+    has_budgets, names_tokens = text.count("max_tokens") > 1, re.search(r"<\[\d", text)
     while not matcher.is_terminated():
-        allowed, context = mask_of(matcher, model.vocab.vocab_size), (language.grammar.dump(), model.tokens)
+        allowed, context = mask_of(matcher, model.vocab.vocab_size), (text, model.tokens)
         assert allowed, context
         assert allowed <= model.allowed(), context
         less += allowed != model.allowed()
         for token in range(model.vocab.vocab_size):
             assert matcher.fork().accept_token(token) == (token in allowed), (context, token)
-        assert matcher.is_completed() == model.is_completed, context
+        assert matcher.is_completed() <= model.is_completed, context
+        if not names_tokens:
+            assert matcher.is_completed() == (model.vocab.stop[0] in allowed), context
+        num_bytes = sum(len(model.vocab.token_bytes[token]) for token in model.tokens)
+        if num_bytes <= max_tokens and not has_budgets:
+            assert matcher.is_completed() == model.is_completed, context
         token = rng.choice(sorted(allowed))
         assert matcher.validate_tokens([token]) == 1
         assert matcher.accept_token(token)
@@ -406,6 +417,32 @@ DIRECTED = {
         vocabularies.of(b'a""', b'a"', b"{a{{"),
         (3,),
         [b'a""', b'a"'],
+    ),
+    # Behind the first token, what follows the loop cannot begin with a token; within the next one, it can.
+    "a loop that may end within the last token alone": (
+        grammar(ir.seq(ir.span(ir.star(ir.bytes_in(bytes(range(256)))), max_tokens=2), A)),
+        vocabularies.of(b"abb", b"baa"),
+        (None,),
+        [b"abb", b"baa"],
+    ),
+    # The second of the two may begin where the first one goes on, and has all the time that there is.
+    "one of two callers has a budget": (
+        grammar(
+            ir.seq(ir.ref(1), ir.ref(1), ir.literal(b"b")), ir.seq(A, ir.span(ir.optional(ir.ref(1)), max_tokens=2))
+        ),
+        vocabularies.of(b"a", b"b"),
+        (None,),
+        [b"a"] * 6,
+    ),
+    "one of two callers has a budget, and its tokens are long": (
+        grammar(
+            ir.seq(ir.ref(2), ir.ref(2), ir.literal(b"b")),
+            ir.span(ir.literal(b"aa"), max_tokens=3),
+            ir.seq(ir.ref(1), ir.span(ir.alt(ir.ref(1), ir.ref(2)), max_tokens=3)),
+        ),
+        vocabularies.of(b"a", b"b", b"aa"),
+        (None,),
+        [b"aa"] * 4 + [b"a"] * 4,
     ),
 }
 

@@ -18,7 +18,8 @@
 // A whole output may have its budget *by bounds*: then the first answer to the first question is the only one, and what
 // needs more bytes than that is taken not to end in time. No search is made, whatever the grammar. The way behind the
 // bound is always left, as its first token leads to where it is shorter; ways that are shorter still, by tokens across
-// rules, are lost to the last tokens of an output.
+// rules, are lost to the last tokens of an output: it does not count as complete where such a way alone has led to the
+// end.
 //
 // Remembered text counts again where it is recalled. What is known of it is a literal there; of a text in progress, a
 // search looks at every text that it may become, so where these are many (many_texts.h), outputs go by bounds. So do

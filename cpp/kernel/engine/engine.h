@@ -6,10 +6,10 @@
 // their tokens into it (compiled_grammar.h), so a flush never changes an answer.
 //
 // Where token budgets are open (budget.h), a configuration has a clock besides, and stacks with deadlines. Clocks are
-// set so that the last item that must have ended has the deadline zero: with as many tokens left and equal stacks, a
-// configuration is the same one. Its *core* is the same at no particular clock, its *plain* one has no deadlines; far
-// from the end its mask is that of the plain one. Tested by tests/exhaustive,
-// tests/contract.
+// set so that the last item that must have ended has the deadline zero, or the last of those that one of their ways
+// down the stack sets: with as many tokens left and equal stacks, a configuration is the same one. Its *core* is the
+// same at no particular clock, its *plain* one has no deadlines; far from the end its mask is that of the plain one.
+// Tested by tests/exhaustive, tests/contract.
 #pragma once
 
 #include <atomic>
@@ -153,6 +153,7 @@ class Engine {
   ConfigId within_budgets(const Config& from, std::vector<Item> items, bool complete, bool is_token);
   ConfigId intern_at(std::vector<Item> items, bool complete, int64_t clock);
   void relate(ConfigId id, ConfigId core, ConfigId plain);
+  void drop_past_ways(std::vector<Item>& items, int64_t clock);
   void move_deadlines(std::vector<Item>& items, std::optional<int64_t> later);
   bool is_safe(const Config& config);
   ConfigId without_texts(const Config& config);

@@ -117,9 +117,13 @@ ConfigId Engine::within_budgets(const Config& from, std::vector<Item> items, boo
 
 // Sets the clock and takes the items apart from it. The lock is held.
 ConfigId Engine::intern_at(std::vector<Item> items, bool complete, int64_t clock) {
+  drop_past_ways(items, clock);
   int64_t last = INT64_MIN;
-  for (const Item& item : items)
-    if (const int64_t deadline = stacks_.deadline(item.stack); deadline != kNoDeadline) last = std::max(last, deadline);
+  for (const Item& item : items) {
+    const int64_t earliest = stacks_.earliest_deadline(item.stack), deadline = stacks_.deadline(item.stack);
+    if (earliest == kNoDeadline) continue;
+    last = std::max(last, deadline == kNoDeadline ? earliest : deadline);
+  }
   if (last == INT64_MIN) {
     const ConfigId id = intern(std::move(items), complete);
     if (program_->has_budgets) relate(id, id, id);
@@ -143,11 +147,26 @@ void Engine::relate(ConfigId id, ConfigId core, ConfigId plain) {
   config.plain = plain;
 }
 
+// Takes out what cannot be returned to any more, beside ways that can. The lock is held.
+void Engine::drop_past_ways(std::vector<Item>& items, int64_t clock) {
+  const auto is_past = [clock](int64_t deadline) { return deadline != kNoDeadline && clock + deadline < 1; };
+  std::unordered_map<StackId, StackId> moved;
+  for (Item& item : items) {
+    if (!is_past(stacks_.earliest_deadline(item.stack))) continue;
+    item.stack = stacks_.rebuilt(item.stack, moved, [&](std::vector<Frame>& frames, StackMark&) {
+      const auto is_way = [&](const Frame& frame) { return !frame.target || !is_past(stacks_.deadline(frame.parent)); };
+      if (!std::ranges::any_of(frames, is_way)) return;  // what stands on it goes, too
+      std::erase_if(frames, [&](const Frame& frame) { return !is_way(frame); });
+    });
+  }
+}
+
 // The lock is held.
 void Engine::move_deadlines(std::vector<Item>& items, std::optional<int64_t> later) {
   std::unordered_map<StackId, StackId> moved;
   for (Item& item : items)
-    if (stacks_.deadline(item.stack) != kNoDeadline) item.stack = stacks_.with_deadlines(item.stack, later, moved);
+    if (stacks_.earliest_deadline(item.stack) != kNoDeadline)
+      item.stack = stacks_.with_deadlines(item.stack, later, moved);
 }
 
 template <class Tokens>

@@ -60,10 +60,11 @@ inline ByteSet first_bytes(CharClasses classes) {
 }
 
 // The characters that leave the configuration as it is: on all of them the same items return to themselves and the
-// others go nowhere, and what may follow those that return is there already, the end of the grammar included.
+// others go nowhere, and what may follow those that return is there already, the end of the grammar included. It is not
+// where it was taken out, having too few tokens left (budget.h): behind the next byte, it is there again.
 inline CharClasses steady_classes(Recognizer& recognizer) {
   constexpr size_t kFewItems = 4;
-  if (const Item* item = recognizer.sole_item(); item && !recognizer.complete())
+  if (const Item* item = recognizer.sole_item(); item && !recognizer.complete() && !may_end(*item->state, item->reg))
     return item->state->calls.empty() ? loop_classes(*item) : 0;
   const std::vector<Item> items(recognizer.items().begin(), recognizer.items().end());
   if (items.empty() || items.size() > kFewItems) return 0;
