@@ -87,7 +87,9 @@ class Linker {
   uint32_t scope_unit(const ExprNode& scope);
   uint32_t text_unit(ExprId expr, MemoryRole memory);
   uint32_t list_unit(ExprId id);
-  bool is_list(const Unit& unit) const { return ir_.nodes[unit.expr].op == Op::Distinct; }
+  bool is_list(const Unit& unit) const {
+    return unit.memory.kind == MemoryRole::Kind::Distinct && ir_.nodes[unit.expr].op == Op::Distinct;
+  }
   bool has_element(const ExprNode& list) const;
   uint32_t element_unit(const ExprNode& list);
   uint32_t multiple_unit(ExprId id);
