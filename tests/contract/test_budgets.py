@@ -255,3 +255,24 @@ def test_characters_begun_by_a_token_can_be_ended_in_time(text: str) -> None:
             fork = m.fork()
             assert fork.accept_token(token)
             assert allowed(fork), (budget, token)
+
+
+def test_a_flush_refuses_nothing_that_estimates_have_allowed() -> None:
+    """Outputs of a large product stay with their engine: estimates of another one differ."""
+    names = [{"pattern": text} for text in ("ab1|b12", "bc1|c12", "ca1|a12")]
+    words = [{"pattern": "^[\\w]*$"}, {"pattern": "\\d\\d"}]
+    one = [{"not": {"anyOf": [{"pattern": "^....$"}, name]}} for name in names]
+    two = [{"not": {"anyOf": [*words, {"pattern": text}]}} for text in ("[a|b]", "[b|c]", "[c|a]")]
+    parts = [{"not": {"anyOf": one}}, {"not": {"anyOf": two}}, {"pattern": "[aA][12].*[zZ]"}]
+    schema = {"type": "string", "allOf": [*parts, {"minLength": 10}, {"maxLength": 20}]}
+    compiler = GrammarCompiler(INFO, grammar_limit_bytes=2000)
+    compiled = compiler.compile_grammar(Grammar.from_json_schema(schema))
+    for seed in range(10):
+        rng = random.Random(seed)
+        m = GrammarMatcher(compiled, max_tokens=13 + seed % 3)
+        while not m.is_terminated():
+            tokens = allowed(m)
+            for token in rng.sample(sorted(tokens), min(4, len(tokens))):
+                assert m.fork().accept_token(token)
+            assert m.accept_token(rng.choice(sorted(tokens)))
+    assert compiled.stats().num_flushes > 0

@@ -76,6 +76,11 @@ class TokenBudgets {
   uint32_t at_least_tokens(const Item& item);
   // As many tokens as some such text takes: not the fewest, but what is asked first whenever there is a budget.
   uint32_t enough_tokens(const Item& item);
+  // Whether some bound found so far rests on estimates (byte_distance.h).
+  bool has_estimates() {
+    const std::lock_guard guard(lock_);
+    return bytes_.has_estimates();
+  }
 
  private:
   class MaskSink;

@@ -3,7 +3,8 @@
 // Configurations are interned by content and get small ids; what is known about one is shared by all matchers, across
 // steps, rollbacks and forks. Look-ups of what is known take no lock; everything else takes the engine's lock only to
 // publish. An engine only grows. When it is past its budget the compiled grammar starts a new one and matchers replay
-// their tokens into it (compiled_grammar.h), so a flush never changes an answer.
+// their tokens into it (compiled_grammar.h), so a flush never changes an answer. Where answers rest on estimates,
+// matchers stay to the end of their outputs.
 //
 // Where token budgets are open (budget.h), a configuration has a clock besides, and stacks with deadlines. Clocks are
 // set so that the last item that must have ended has the deadline zero, or the last of those that one of their ways
@@ -103,6 +104,8 @@ class Engine {
   // Raises the budget, up to a limit, where a replayed history alone fills much of it: flushing again at once would
   // gain nothing.
   void allow_for_replay();
+  // Whether what may follow depends on what was asked before of this engine.
+  bool rests_on_estimates(ConfigId config);
   uint32_t num_configs() const { return configs_.size(); }
   std::span<const Item> items(ConfigId config) const { return configs_[config].span(); }
   // The configuration in which the same outputs may follow, whatever token budgets say.

@@ -90,6 +90,12 @@ ConfigId Engine::without_texts(const Config& config) {
   return intern(std::move(items), config.complete);
 }
 
+bool Engine::rests_on_estimates(ConfigId config) {
+  const Config& at = configs_[config];
+  const bool by_bounds = at.core != kNoConfig && !at.span().empty() && stacks_.by_bounds(at.span().front().stack);
+  return by_bounds && budgets().has_estimates();
+}
+
 bool Engine::steps_quickly(ConfigId config) const {
   const Config& at = configs_[config];
   if (at.core == kNoConfig) return true;

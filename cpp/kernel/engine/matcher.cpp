@@ -58,10 +58,10 @@ bool Matcher::needs_stops_as_content(ConfigId config) {
   return std::ranges::count_if(stop_tokens_, is_unnamed) == mask.num_allowed;
 }
 
-// Moves to the current engine by replaying the history.
+// Moves to the current engine by replaying the history. Other estimates might refuse what these have allowed.
 void Matcher::renew() {
   auto fresh = grammar_->engine();
-  if (fresh == engine_) return;
+  if (fresh == engine_ || engine_->rests_on_estimates(config())) return;
   const std::vector<Entry> entries = history_.entries();
   const std::vector<ByteEntry> byte_entries = byte_entries_.entries();
   SharedLog<Entry> replayed;
@@ -73,6 +73,7 @@ void Matcher::renew() {
       config = fresh->step_bytes(config, *byte_entries[byte_entry++].bytes);
     else if (!(terminated_ && i + 1 == entries.size()))
       config = fresh->step(config, entries[i].token);
+    if (config == kNoConfig) return;
     replayed.push({entries[i].token, config});
   }
   fresh->allow_for_replay();
