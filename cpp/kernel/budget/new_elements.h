@@ -19,9 +19,9 @@
 #include <utility>
 #include <vector>
 
-#include "rules/text_lengths.h"
 #include "recognizer/recognizer.h"
 #include "recognizer/text_sets.h"
+#include "rules/text_lengths.h"
 
 namespace maskwright {
 

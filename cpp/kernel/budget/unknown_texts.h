@@ -15,8 +15,8 @@
 #include <span>
 #include <unordered_map>
 
-#include "rules/text_lengths.h"
 #include "recognizer/recognizer.h"
+#include "rules/text_lengths.h"
 
 namespace maskwright {
 

@@ -22,9 +22,10 @@ std::string tokens(uint32_t number) {
 
 TokenBudgets& Engine::budgets() {
   if (program_->has_values)
-    throw LimitExceeded("remembered_text_budget",
-                        "token budgets cannot be kept in a grammar with distinct elements of any spelling or of several "
-                        "kinds: leave out max_tokens");
+    throw LimitExceeded(
+        "remembered_text_budget",
+        "token budgets cannot be kept in a grammar with distinct elements of any spelling or of several "
+        "kinds: leave out max_tokens");
   std::call_once(has_budgets_,
                  [this] { budgets_ = std::make_unique<TokenBudgets>(*vocabulary_, stacks_, searched_bytes_); });
   return *budgets_;
