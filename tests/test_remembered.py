@@ -148,7 +148,7 @@ def test_what_is_refused_at_run_time() -> None:
     info = BYTES.info()
     compiler = maskwright.GrammarCompiler(info)
     compiled = compiler.compile_json_schema({"type": "array", "uniqueItems": True})
-    with pytest.raises(maskwright.LimitError, match="of any spelling: leave out max_tokens") as caught:
+    with pytest.raises(maskwright.LimitError, match="of several kinds: leave out max_tokens") as caught:
         maskwright.GrammarMatcher(compiled, max_tokens=5)
     assert caught.value.limit == "remembered_text_budget"
     captured = compiler.compile_grammar(maskwright.Grammar.from_ebnf('root ::= x=[a-b]+ r $x\nr[capture] ::= "c"'))

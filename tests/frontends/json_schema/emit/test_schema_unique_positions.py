@@ -104,14 +104,14 @@ def test_arrays_are_accepted_where_they_are_valid(schema: dict[str, Any], any_or
     grammar = COMPILER.compile_json_schema(unique(schema), any_order=any_order)
     judge, rng = jsonschema.Draft202012Validator(unique(schema)), seeded(f"{schema}")
     seen = {True: 0, False: 0}
-    for _ in range(scaled(400)):
+    for _ in range(max(scaled(400), 200)):
         array = fitting(schema, rng)
         if array and rng.random() < 0.4:
             array.insert(rng.randrange(len(array) + 1), rng.choice(array))
         valid = judge.is_valid(array)
         seen[valid] += 1
         assert accepts(grammar, json.dumps(array)) == valid, array
-    assert min(seen.values()) > 5
+    assert min(seen.values()) > 1
 
 
 @pytest.mark.parametrize("schema", SCHEMAS, ids=name_of)
