@@ -144,7 +144,8 @@ template <class Find>
 bool holds_rest(DfaState& state, CellId set, Find&& cell) {
   std::vector<std::pair<DfaState*, CellId>> open{{&state, set}};
   while (!open.empty()) {
-    const auto [at, texts] = open.back();
+    DfaState* const at = open.back().first;
+    const CellId texts = open.back().second;
     open.pop_back();
     if (!is_trie(texts) || (at->final && !holds_end(texts, cell))) return false;
     const bool are_in_set = at->live.all_of([&](uint8_t byte) {
