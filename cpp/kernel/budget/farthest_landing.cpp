@@ -97,7 +97,8 @@ void FarthestLanding::make_with_callees(DfaState& state) {
   const auto too_many = [&] { return needed.size() > kMaxCallees && !by_token; };
   for (size_t i = 0; i < needed.size() && !too_many(); ++i) need_callees(*needed[i]);
   if (too_many()) return make(state, Calls::ByWalking);
-  std::ranges::stable_sort(needed, {}, [](const DfaState* start) { return start->rule->rank(); });
+  std::stable_sort(needed.begin(), needed.end(),
+                   [](const DfaState* one, const DfaState* other) { return one->rule->rank() < other->rule->rank(); });
   for (DfaState* start : needed) make(*start, Calls::ByStates);
   make(state, Calls::ByStates);
 }
