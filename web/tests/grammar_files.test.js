@@ -80,7 +80,7 @@ test("damaged files are refused", () => {
     [/reference names no rule/, file([1, 7, 3, 1, 0, 0, 0])],
     [/operand is not there/, file([1, 6, 1, 0, 0, 1, 0, 0, 0])],
     [/impossible bounds/, file([2, ...LITERAL_A, 6, 1, 5, 3, 1, 1, 0, 0])],
-    [/unknown op/, file([1, 22, 1, 0, 0, 0])],
+    [/unknown op/, file([1, 23, 1, 0, 0, 0])],
     [/outside of it/, file([1, 14, 0, 1, 0, 0, 0])],
     [/complement is not regular/, file([2, 7, 0, 10, 1, 1, 1, 0, 0])],
     [/intersection is not regular/, file([3, 7, 0, ...LITERAL_A, 9, 2, 2, 1, 1, 2, 0, 0])],
