@@ -8,7 +8,22 @@ import pytest
 
 import maskwright
 from maskwright import ir
-from maskwright.ir import Expr, alt, bytes_in, literal, not_, optional, plus, recall, remember, repeat, scope, seq, star
+from maskwright.ir import (
+    Expr,
+    alt,
+    bytes_in,
+    literal,
+    new_value,
+    not_,
+    optional,
+    plus,
+    recall,
+    remember,
+    repeat,
+    scope,
+    seq,
+    star,
+)
 from oracle.comparing import compile_fresh, scaled, seeded, walk
 from oracle.grammars import AB, A, B, grammar
 from oracle.model import Language
@@ -16,6 +31,7 @@ from oracle.vocabularies import SMALL
 
 CD = bytes_in(b"cd")
 NINE, EIGHT = remember(AB, 9), remember(CD, 8)
+TEXT = new_value(plus(AB), by_text=True)
 
 
 @pytest.mark.parametrize(
@@ -48,13 +64,24 @@ def test_what_is_remembered_is_not_empty(body: Expr) -> None:
 
 @pytest.mark.parametrize(
     "body",
-    [recall(5), seq(NINE, recall(9)), seq(remember(ir.ref(0), 9), recall(9))],
+    [recall(5), seq(NINE, recall(9)), seq(remember(ir.ref(0), 9), recall(9)), new_value(A), TEXT],
     ids=Expr.dump,
 )
 def test_without_a_scope(body: Expr) -> None:
     with pytest.raises(maskwright.LimitError) as caught:
         compile_fresh(grammar(body), SMALL)
     assert caught.value.limit == "remembered_text"
+
+
+def test_values_and_texts_have_scopes_of_their_own() -> None:
+    with pytest.raises(maskwright.GrammarError, match="both values to compare and a text to recall"):
+        compile_fresh(grammar(scope(seq(TEXT, B, NINE, recall(9)))), SMALL)
+    compile_fresh(grammar(scope(seq(TEXT, B, scope(seq(NINE, recall(9))), B))), SMALL)
+
+
+def test_values_stand_in_the_scope_itself() -> None:
+    with pytest.raises(maskwright.LimitError):
+        compile_fresh(grammar(scope(seq(ir.ref(1), B)), TEXT), SMALL)
 
 
 @pytest.mark.parametrize("number", [0, -1, 251, 1 << 40])

@@ -90,6 +90,7 @@ class Linker {
   bool is_list(const Unit& unit) const {
     return unit.memory.kind == MemoryRole::Kind::Distinct && ir_.nodes[unit.expr].op == Op::Distinct;
   }
+  void check_part_of_list(ExprId expr) const;
   bool has_element(const ExprNode& list) const;
   uint32_t element_unit(const ExprNode& list);
   uint32_t multiple_unit(ExprId id);

@@ -109,11 +109,7 @@ uint32_t Linker::text_unit(ExprId expr, MemoryRole memory) {
 // The unit of a list of distinct elements: an element or a value, and any number of times a separator and another one.
 uint32_t Linker::list_unit(ExprId id) {
   const ExprNode& list = ir_.nodes[id];
-  for (uint32_t c = list.begin + 1; c < list.end; ++c) {
-    if (properties_[ir_.children[c]].uses_parameter)
-      throw LimitExceeded("remembered_text", "a list of distinct elements uses a parameter");
-    refuse_memory(ir_.children[c], "a list of distinct elements");
-  }
+  for (uint32_t c = list.begin + 1; c < list.end; c += 2) check_part_of_list(ir_.children[c]);  // but for values
   const auto bound = [](int64_t count) {
     return count == kUnbounded ? MemoryRole::kAnyCount
                                : static_cast<uint32_t>(std::min<int64_t>(count, MemoryRole::kAnyCount - 1));
@@ -135,11 +131,15 @@ uint32_t Linker::element_unit(const ExprNode& list) {
   return text_unit(ir_.children[list.begin], {MemoryRole::Kind::Element});
 }
 
-// The unit of a value that must be distinct. Its text is remembered by the configuration, as it may be nested.
-uint32_t Linker::value_unit(ExprId expr) {
+void Linker::check_part_of_list(ExprId expr) const {
   if (properties_[expr].uses_parameter)
     throw LimitExceeded("remembered_text", "a list of distinct elements uses a parameter");
   refuse_memory(expr, "a list of distinct elements");
+}
+
+// The unit of a value that must be distinct. Its text is remembered by the configuration, as it may be nested.
+uint32_t Linker::value_unit(ExprId expr) {
+  check_part_of_list(expr);
   const MemoryRole memory{MemoryRole::Kind::Value};
   const uint64_t key = uint64_t{expr} << 16 | static_cast<uint64_t>(memory.kind);
   const auto [it, fresh] = text_units_.try_emplace(key, static_cast<uint32_t>(units_.size()));

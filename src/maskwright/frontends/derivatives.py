@@ -200,7 +200,7 @@ def has_many_matches(expr: Expr, number: int) -> bool:
         following = [(derivative(at, members[0]), len(members)) for members in classes]
         after[at] = [(one, count) for one, count in following if one[0] != OP_NEVER]
         waiting += [one for one, _ in after[at]]
-        if len(after) == next_look or not waiting:
+        if len(after) == next_look:
             next_look *= 2
             if _num_found(expr, after, number) >= number:
                 return True
@@ -208,17 +208,24 @@ def has_many_matches(expr: Expr, number: int) -> bool:
 
 
 def _num_found(expr: Expr, after: dict[Expr, list[tuple[Expr, int]]], most: int) -> int:
-    """How many matches have been found, up to a limit: a loop that leads to an end is met in every so many bytes."""
+    """How many matches the derivatives found so far lead to, up to a limit.
+
+    There are infinitely many if one is longer than there are derivatives, as some is met twice then; the shortest such
+    is at most twice as long.
+    """
     counts = dict.fromkeys(after, 0)
-    for _ in range(len(after) * most.bit_length()):
+    num_short = 0
+    for length in range(2 * len(after) + 1):
         new = {
             at: min(nullable(at) + sum(count * counts.get(one, 0) for one, count in following), most)
             for at, following in after.items()
         }
-        if new == counts:
-            break
+        if new == counts or new[expr] == most:
+            return new[expr]
         counts = new
-    return counts[expr]
+        if length == len(after):
+            num_short = counts[expr]
+    return most if counts[expr] > num_short else num_short
 
 
 def _num_nodes(expr: Expr, most: int) -> int:

@@ -25,9 +25,7 @@ OP_CAPTURE: Final = 13  # (op, expr, name, ends)  the expression; its text, with
 OP_SUBGRAMMAR: Final = 14  # (op, Subgrammar)     what a grammar of its own matches
 OP_SPAN: Final = 15  # (op, expr, max tokens or None, temperature or None)  the expression, in at most so many tokens
 OP_SUBSTRINGS: Final = 16  # (op, (bytes, ...))   one or more that follow each other in the list
-OP_SCOPE: Final = (
-    17  # (op, expr)                   the expression; texts and values remembered in it are forgotten behind it
-)
+OP_SCOPE: Final = 17  # (op, expr)                   the expression; what is remembered in it is forgotten behind it
 OP_REMEMBER: Final = 18  # (op, expr, number)        the expression, regular and not empty; its text gets this number
 OP_RECALL: Final = 19  # (op, number)                the text with this number once more
 OP_DISTINCT: Final = 20  # (op, element, separator, value, closing, ..., min, max)  elements, regular and not empty, or

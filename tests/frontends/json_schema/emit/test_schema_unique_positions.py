@@ -164,6 +164,7 @@ def test_random_outputs_are_valid(schema: dict[str, Any]) -> None:
         {"prefixItems": [{"type": "integer", "minimum": 1, "maximum": 9}, INTEGER]},
         {"prefixItems": [{"type": "object", "additionalProperties": False}, STRING]},
         {"contains": {"type": "string", "format": "date"}},
+        {"prefixItems": [{"type": "string", "x-grammar": {"syntax": "regex", "definition": "[ab]"}}], "items": STRING},
     ],
     ids=name_of,
 )

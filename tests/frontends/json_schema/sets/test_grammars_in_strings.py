@@ -18,14 +18,13 @@ from maskwright.frontends.json_schema import JsonSchemaOptions, schema_to_ir
 from maskwright.frontends.json_schema.sets.escaped_grammars import NotInStringsError, Spelling, escaped_grammar
 from maskwright.ir import OP_LITERAL, OP_SET, Expr, GrammarIR, Rule, byte_set, literal, operands, postorder, rebuilt
 from maskwright.ir.subgrammars import spelled_out
-from oracle.comparing import compile_fresh, scaled, seeded, walk
+from oracle.comparing import compare_with_oracle, scaled, seeded
 from oracle.grammars import (
     one_rule_grammars,
     random_grammar,
     random_parametric_grammar,
     two_rule_grammars,
 )
-from oracle.model import Language
 from oracle.recognizer import matches
 from oracle.vocabularies import of, strings
 
@@ -147,9 +146,7 @@ def test_random_grammars() -> None:
 )
 def test_masks(schema: Any) -> None:
     grammar = maskwright.Grammar.from_json_schema(schema, any_whitespace=False)
-    compiled = compile_fresh(grammar.ir, VOCAB)
-    for i in range(scaled(5)):
-        walk(compiled, Language(grammar.ir), VOCAB, seeded(f"{schema} {i}"), steps=4)
+    compare_with_oracle(grammar.ir, VOCAB, seeded(str(schema)), steps=4, walks=scaled(5))
 
 
 ANYTHING = texts(3)

@@ -8,8 +8,7 @@ import pytest
 
 import maskwright
 from maskwright.frontends.json_schema import JsonSchemaOptions, schema_to_ir
-from oracle.comparing import compile_fresh, scaled, seeded, walk
-from oracle.model import Language
+from oracle.comparing import compare_with_oracle, scaled, seeded
 from oracle.vocabularies import BYTES, of, strings
 
 VOCAB = of(
@@ -63,9 +62,7 @@ def test_what_is_accepted(pattern: str, valid: list[str], invalid: list[str]) ->
 )
 def test_masks(schema: Any) -> None:
     grammar = maskwright.Grammar.from_json_schema(schema, any_whitespace=False)
-    compiled = compile_fresh(grammar.ir, VOCAB)
-    for i in range(scaled(5)):
-        walk(compiled, Language(grammar.ir), VOCAB, seeded(f"{schema} {i}"), steps=4)
+    compare_with_oracle(grammar.ir, VOCAB, seeded(str(schema)), steps=4, walks=scaled(5))
 
 
 def test_lengths_that_the_pattern_has_anyway() -> None:

@@ -196,8 +196,7 @@ def _goes_on(rules: SchemaRules, conj: Conj, depth: int) -> bool:
 
 
 def _goes_on_with_characters(shape: StringShape) -> bool:
-    constrained = shape.patterns or shape.formats or shape.grammars or shape.excluded
-    return shape.values is None and shape.max_length is None and not constrained
+    return shape.values is None and shape.max_length is None and not shape.is_restricted()
 
 
 def _goes_on_with_items(rules: SchemaRules, shape: ArrayShape, depth: int) -> bool:

@@ -258,7 +258,7 @@ def _from(members: list[tuple[Expr, bool]], style: Style) -> Expr:
 def _string_text(shape: StringShape, ensure_ascii: bool) -> Expr:
     if shape.values is not None:
         return string_text(shape)
-    if shape.patterns or shape.formats or shape.grammars or shape.excluded:
+    if shape.is_restricted():
         text = string_text(shape)
         return and_(text, any_string(ensure_ascii=ensure_ascii)) if text[0] != OP_NEVER else text
     most = UNBOUNDED if shape.max_length is None else shape.max_length

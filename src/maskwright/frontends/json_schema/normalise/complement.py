@@ -207,7 +207,7 @@ def _without_strings(shape: StringShape) -> list[StringShape] | None:
     if not known_formats(shape) or shape.depth >= MAX_EXCLUSIONS:
         return None
     by_length = shape.min_length > 0 or shape.max_length is not None
-    constrained = shape.patterns or shape.formats or shape.grammars or shape.values is not None
+    constrained = shape.must_match() or shape.values is not None
     if len(shape.excluded) == 1 and not constrained and not by_length:
         return list(shape.excluded)
     if constrained or shape.excluded:

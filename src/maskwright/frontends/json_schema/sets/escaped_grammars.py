@@ -17,7 +17,7 @@ from json.encoder import encode_basestring_ascii
 from typing import Final, NamedTuple
 
 from maskwright.frontends.charset import ALL_CHARACTERS, CodePointSet, utf8
-from maskwright.frontends.json_schema.sets.one_spelling import BEYOND_ASCII
+from maskwright.frontends.json_schema.sets.one_spelling import BEYOND_ASCII, SHORT_ESCAPES
 from maskwright.frontends.json_schema.text.escapes import LETTERS
 from maskwright.frontends.regular import ASCII
 from maskwright.ir import (
@@ -46,7 +46,6 @@ from maskwright.ir import (
 )
 from maskwright.ir.subgrammars import spelled_out
 
-_SHORT: Final = {8: "b", 9: "t", 10: "n", 12: "f", 13: "r", 0x22: '"', 0x5C: "\\"}
 _BEYOND: Final = utf8(ALL_CHARACTERS - CodePointSet.from_ranges([(0, 0x7F)]))
 _IN_NO_TEXT: Final = sum(1 << byte for byte in (0xC0, 0xC1, *range(0xF5, 0x100)))  # UTF-8 has no such byte
 
@@ -178,9 +177,9 @@ def _escapes(spelling: Spelling) -> tuple[bytes | None, ...]:
 
 
 def _escape(byte: int, spelling: Spelling) -> bytes | None:
-    if byte >= 0x20 and byte not in _SHORT and not (byte == 0x7F and spelling.ensure_ascii):
+    if byte >= 0x20 and byte not in SHORT_ESCAPES and not (byte == 0x7F and spelling.ensure_ascii):
         return bytes((byte,))
-    short = _SHORT.get(byte)
+    short = SHORT_ESCAPES.get(byte)
     if short is not None and short in spelling.letters:
         return f"\\{short}".encode()
     return b"\\u%04x" % byte if "u" in spelling.letters else None

@@ -16,10 +16,10 @@ from maskwright.frontends.charset import ALL_CHARACTERS, CodePointSet, utf8
 from maskwright.frontends.json_schema.sets.quotes import QUOTE
 from maskwright.ir import Expr, alt, bytes_in, literal, never, seq, star
 
-_SHORT_ESCAPES: Final = {8: "b", 9: "t", 10: "n", 12: "f", 13: "r", 0x22: '"', 0x5C: "\\"}
+SHORT_ESCAPES: Final = {8: "b", 9: "t", 10: "n", 12: "f", 13: "r", 0x22: '"', 0x5C: "\\"}
 _ESCAPED: Final = CodePointSet.from_ranges([(0, 0x1F), (0x22, 0x22), (0x5C, 0x5C)])
 _ESCAPES: Final = {
-    point: literal(f"\\{_SHORT_ESCAPES[point]}".encode() if point in _SHORT_ESCAPES else b"\\u%04x" % point)
+    point: literal(f"\\{SHORT_ESCAPES[point]}".encode() if point in SHORT_ESCAPES else b"\\u%04x" % point)
     for point in (*range(0x20), 0x22, 0x5C)
 }
 _ESCAPE: Final = alt(*_ESCAPES.values())

@@ -90,9 +90,17 @@ class StringShape:
         self.excluded: tuple[StringShape, ...] = ()
         self.depth = 0
 
+    def must_match(self) -> bool:
+        """Whether strings must match patterns, formats or grammars."""
+        return bool(self.patterns or self.formats or self.grammars)
+
+    def is_restricted(self) -> bool:
+        """Whether more is said of strings than what their lengths are, or that they are of a finite set."""
+        return self.must_match() or bool(self.excluded)
+
     def is_finite(self) -> bool:
         """Whether it is no more than a finite set."""
-        return self.values is not None and not (self.patterns or self.formats or self.grammars or self.excluded)
+        return self.values is not None and not self.is_restricted()
 
     def is_grammar(self) -> bool:
         """Whether it is all texts of one grammar."""

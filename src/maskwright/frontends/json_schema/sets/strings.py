@@ -224,8 +224,7 @@ def known_formats(shape: StringShape) -> bool:
 def string_text(shape: StringShape) -> Expr:
     """Return the spellings of a shape's strings, with their quotes."""
     if shape.values is not None:
-        checked = shape.patterns or shape.formats or shape.grammars or shape.excluded
-        values = [v for v in shape.values if admits_string(shape, v)] if checked else shape.values
+        values = [v for v in shape.values if admits_string(shape, v)] if shape.is_restricted() else shape.values
         return alt_of_distinct([literal(spelling(v)) for v in values]) if values else never()
     body = string_body(shape)
     return seq(QUOTE, closed(body)) if body is not never() else body
@@ -306,7 +305,7 @@ def _complement(shape: StringShape, beside: StringShape, wide: bool) -> Expr:
 
     What a complement excludes is taken as it is, for automata grow with every complement.
     """
-    constrained = shape.patterns or shape.formats or shape.grammars or shape.values is not None
+    constrained = shape.must_match() or shape.values is not None
     only_excludes = shape.excluded and not (constrained or shape.min_length or shape.max_length is not None)
     if only_excludes:
         return alt(*[string_body(excluded, wide=wide) for excluded in shape.excluded if _may_agree(excluded, beside)])
