@@ -444,6 +444,13 @@ DIRECTED = {
         (None,),
         [b"aa"] * 4 + [b"a"] * 4,
     ),
+    # What follows the repetition begins as an item does, but one item must come first.
+    "an item is needed before what begins alike": (
+        grammar(ir.seq(ir.repeat(ir.alt(ir.text("abbbbbbbbb"), ir.text("c")), 1, 3), ir.text("aa!"))),
+        vocabularies.of(b"a", b"b", b"c", b"!"),
+        (4, 5, 12, 13),
+        [b"a"],
+    ),
 }
 
 

@@ -25,21 +25,26 @@ uint64_t unbounded_register(const DfaState& state) {
 
 }  // namespace
 
-// Finds the greatest of the distances behind tokens, the recogniser's stacks being unknown below the root.
+// Finds the greatest of the distances behind tokens, the recogniser's stacks being unknown below the root. `counts`:
+// any of what follows a token may not be there, as the count may forbid it.
 class FarthestLanding::Sink {
  public:
-  explicit Sink(FarthestLanding& owner) : owner_(owner), recognizer_(owner.recognizer_) {}
+  Sink(FarthestLanding& owner, bool counts) : owner_(owner), recognizer_(owner.recognizer_), counts_(counts) {}
   CharClasses steady_classes() const {
+    if (counts_ && !recognizer_.sole_item()) return 0;
     const Item* item = widest_loop(recognizer_.items(), counted_loop_classes);
     return item ? counted_loop_classes(*item) : 0;
   }
   void token(uint32_t, uint32_t) {
-    if (recognizer_.complete()) return;
+    if (recognizer_.complete() && !counts_) return;
     const Item* sole = recognizer_.sole_item();
     if (sole && last_ == *sole) return;  // nearly all tokens of a loop
-    uint32_t least = kNever;
-    for (const Item& item : recognizer_.items()) least = std::min(least, owner_.bytes_down(item));
-    note(least);
+    uint32_t needed = counts_ ? 0 : kNever;
+    for (const Item& item : recognizer_.items()) {
+      const uint32_t own = owner_.bytes_down(item);
+      needed = counts_ ? std::max(needed, own) : std::min(needed, own);
+    }
+    note(needed);
     last_.reset();
     if (sole && sole->stack == kRootStack) last_ = *sole;
   }
@@ -56,6 +61,7 @@ class FarthestLanding::Sink {
  private:
   FarthestLanding& owner_;
   const Recognizer& recognizer_;
+  const bool counts_;
   uint32_t most_ = 0;
   std::optional<Item> last_;
 };
@@ -104,11 +110,11 @@ void FarthestLanding::make_with_callees(DfaState& state) {
 }
 
 void FarthestLanding::make(DfaState& state, Calls calls) {
-  Sink sink(*this);
+  Sink sink(*this, state.rule->counts());
   DfaState* similar = similar_state(state);
   if (similar && is_supported(*similar)) {
     if (!known(*similar)) {
-      Sink other(*this);
+      Sink other(*this, similar->rule->counts());
       walk_own_bytes(*similar, Calls::ByStates, other);
       keep(*similar, other.most());
     }

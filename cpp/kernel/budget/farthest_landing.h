@@ -11,7 +11,8 @@
 // and kept with the state, so that every grammar on the tokenizer finds it. Estimated distances differ from engine to
 // engine: what may rest on them is kept by the engine that has them.
 //
-// A count makes it no larger but for the items that it still needs, so it is found for counting without bounds.
+// It is found for counting without bounds: a count takes readings away, so each of them may be the only one, and asks
+// for the items that it still needs.
 //
 // Not known (kNever) where bytes are not all that counts: remembered text, numbers that are multiples, products that
 // count. Cost: as a state's mask, once.
