@@ -454,6 +454,41 @@ DIRECTED = {
 }
 
 
+def counted_items(rng: random.Random) -> Expr:
+    """So many items of one to four characters; their tokens begin with others than the first of each class."""
+    item = ir.seq(*rng.choices((DIGITS, DIGITS, WORD, ir.literal(b"-")), k=rng.randint(1, 4)))
+    least = rng.randint(1, 4)
+    items = ir.repeat(ir.seq(item, ir.literal(b";")), least, least + rng.choice((0, 0, 1, 2)))
+    return ir.seq(rng.choice((ir.EMPTY, DIGITS)), items, rng.choice((ir.EMPTY, WORD)))
+
+
+def test_quick_budgets_of_counted_items() -> None:
+    """What is left after some items, the last one included, is never farther than it seemed before."""
+    singles = [bytes((byte,)) for byte in b"0123456789abcdefghijklmnopqrstuvwxyz-;"]
+    walked, longer = 0, 0
+    for i in range(scaled(80)):
+        rng = seeded(f"counted items {i}")
+        words = ["".join(rng.choices("12xy-", k=rng.randint(1, 4))) + rng.choice((";", "")) for _ in range(12)]
+        vocab = vocabularies.of(*singles, *{word.encode() for word in words if len(word) > 1}, stop=(b"</s>",))
+        compiled = maskwright.GrammarCompiler(vocab.info()).compile_grammar(
+            maskwright.Grammar(grammar(counted_items(rng)))
+        )
+        for max_tokens in range(1, 12):
+            try:
+                matcher = maskwright.GrammarMatcher(compiled, max_tokens=max_tokens)
+            except maskwright.UnsatisfiableError:
+                continue
+            while not matcher.is_terminated():
+                allowed = mask_of(matcher, vocab.vocab_size)
+                assert allowed, (str(compiled.grammar), vocab, max_tokens)
+                long = [token for token in allowed if len(vocab.token_bytes[token]) > 1 and token not in vocab.stop]
+                longer += bool(long)
+                assert matcher.accept_token(rng.choice(sorted(long or allowed)))
+            walked += 1
+    assert walked > scaled(200)
+    assert longer > scaled(200)
+
+
 @pytest.mark.parametrize("name", DIRECTED)
 def test_directed(name: str) -> None:
     g, vocab, budgets, output = DIRECTED[name]

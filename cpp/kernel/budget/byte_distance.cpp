@@ -93,7 +93,8 @@ uint32_t ByteDistances::repeated(const Place& place, uint32_t first_item, uint32
   const bool is_between = place.state == rule.head() || place.state == rule.start();
   const uint64_t first = is_between ? 0 : first_item;
   uint64_t items = Count::of(place.reg).needed - (is_between ? 0 : 1), tokens = 0;
-  if (kind_ == Bound::Enough && items > 1) {  // for all of them, or what is left after a stride may seem farther
+  // For all of them, the last one too, or what is left after a stride may seem farther.
+  if (kind_ == Bound::Enough && items > (item > 1 ? 0 : 1)) {
     const uint32_t stride = stride_of(vocabulary_, rule);
     if (stride > 0) {
       tokens = items / stride;
