@@ -22,8 +22,8 @@
 There are two warnings. `GrammarWarning` is for grammars that compile but surely do not do what they were written for.
 `SchemaWarning` is for JSON Schemas with a misspelled keyword or format, with no keyword at all, of an unknown draft, or
 with constraints that their draft drops. Regular expressions with an escape that the string around them has read are
-given the one or the other. What a `GrammarWarning` would say of a grammar in a structural tag is a `SchemaWarning`
-with its JSON pointer.
+given the one or the other. What a `GrammarWarning` would say of a grammar in a structural tag, or in a JSON Schema's
+`x-grammar`, is a `SchemaWarning` with its JSON pointer.
 
 Errors are data: whatever a program may want to act on is a field, and the message is made from the fields.
 A message never holds more than one line of the user's source, so that logs do not leak whole schemas.

@@ -202,8 +202,9 @@ class Grammar:
                 backspace, where the string around it has read the escape \\b; or a POSIX class stands alone.
         """
         from maskwright.frontends.regex import whole_regex_to_expr
-        from maskwright.frontends.warnings.misread import warn_of_misread_pattern
-        from maskwright.frontends.warnings.other_languages import warn_of_other_language, with_language
+        from maskwright.frontends.warnings.issuing import issue
+        from maskwright.frontends.warnings.misread import warning_of_misread_pattern
+        from maskwright.frontends.warnings.other_languages import warning_of_other_language, with_language
 
         check_pattern(pattern, flags)
         try:
@@ -211,8 +212,10 @@ class Grammar:
                 made = whole_regex_to_expr(pattern, flags=flags)
         except RegexSyntaxError as error:
             raise with_language(error, pattern)  # noqa: B904
-        found = warn_of_other_language(pattern) + warn_of_misread_pattern(pattern, flags)
-        return cls(_single(made), warnings=found, source=Source("regex", pattern, {"flags": flags}))
+        found = (warning_of_other_language(pattern), warning_of_misread_pattern(pattern, flags))
+        warned = tuple([warning for warning in found if warning is not None])
+        issue(warned)
+        return cls(_single(made), warnings=warned, source=Source("regex", pattern, {"flags": flags}))
 
     @classmethod
     def from_ebnf(cls, source: str, root_rule_name: str = "root") -> Grammar:

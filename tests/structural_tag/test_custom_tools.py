@@ -127,3 +127,48 @@ def test_a_custom_tool_has_no_parameters() -> None:
     with pytest.raises(RequestError, match="a custom tool has no parameters") as caught:
         responses({"tools": [{"type": "custom", "name": "f", "parameters": {}}]}, model="hermes")
     assert caught.value.pointer == "/tools/0/parameters"
+
+
+@pytest.mark.parametrize(
+    ("given", "pointer", "hint"),
+    [
+        ({"type": "custom"}, "/name", 'a custom tool is {"type": "custom", "name": …, "format": …}'),
+        ({"type": "custom", "custom": {"name": "f"}, "format": {"type": "text"}}, "/format", "move it into 'custom'"),
+        *[
+            ({"type": "custom", "name": "f", name: "start: /a/"}, f"/{name}", 'write "format": {"type": "grammar", ')
+            for name in ("grammar", "syntax", "definition")
+        ],
+        (
+            {"type": "custom", "custom": {"name": "f", "grammar": {}}},
+            "/custom/grammar",
+            'write "format": {"type": "grammar", ',
+        ),
+    ],
+)
+def test_what_would_have_no_effect(given: Any, pointer: str, hint: str) -> None:
+    with pytest.raises(RequestError) as caught:
+        responses({"tools": [given]}, model="hermes")
+    assert caught.value.pointer == f"/tools/0{pointer}"
+    assert (caught.value.hint or "").startswith(hint)
+
+
+def test_hints_name_the_other_syntax() -> None:
+    with pytest.raises(mw.SchemaError) as caught:
+        responses({"tools": [tool("f", {"syntax": "lark", "definition": 'root ::= "a"'})]}, model="hermes")
+    assert caught.value.hint == 'this looks like EBNF: let syntax be "ebnf"; in Lark, write name: body'
+
+
+def test_what_is_surely_meant_otherwise_is_a_warning() -> None:
+    meant = {"syntax": "regex", "definition": 'start: a "b"\na: "c"'}
+    for nested, pointer in ((False, "/tools/0/format/definition"), (True, "/tools/0/custom/format/grammar/definition")):
+        tag = get_model_structural_tag("hermes", [tool("f", meant, nested=nested)], "required")
+        with pytest.warns(mw.SchemaWarning, match="this looks like Lark") as caught:
+            COMPILER.compile_structural_tag(tag)
+        assert [warning.message.pointer for warning in caught] == [pointer]  # type: ignore[union-attr]
+
+
+def test_a_grammar_without_texts_is_named() -> None:
+    endless = tool("f", {"syntax": "lark", "definition": 'start: "a" start'})
+    with pytest.raises(mw.StructuralTagError, match="no text follows the grammar") as caught:
+        COMPILER.compile_structural_tag(get_model_structural_tag("hermes", [endless], "required"))
+    assert caught.value.pointer == "/tools/0/format/definition"

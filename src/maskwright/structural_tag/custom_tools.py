@@ -66,6 +66,20 @@ def grammar_of(given: Any, pointer: str) -> Mapping[str, Any] | None:
     return grammar
 
 
+def check_custom(tool: Mapping[str, Any], body: Mapping[str, Any], pointer: str, at: str) -> None:
+    """Refuse a grammar where it would have no effect: beside the `format` of a custom tool, or beside its `body`.
+
+    Raises:
+        RequestError: There is one.
+    """
+    if body is not tool and "format" in tool:
+        raise RequestError("format stands beside 'custom'", pointer=f"{pointer}/format", hint="move it into 'custom'")
+    for name in ("grammar", "syntax", "definition"):
+        if name in body:
+            hint = 'write "format": {"type": "grammar", "syntax": "lark", "definition": …}'
+            raise RequestError(f"a custom tool has no {name}", pointer=f"{at}/{name}", hint=hint)
+
+
 def as_function(tool: Mapping[str, Any]) -> dict[str, Any]:
     """Return a well-formed custom tool as the function that it is to chat templates; its grammar is told in words."""
     body, at = named_part(tool, "custom", "")

@@ -23,7 +23,7 @@ from maskwright.errors import RequestError, SchemaError
 from maskwright.frontends.json_schema.read.misspelled import says_nothing
 from maskwright.inputs.request_fields import check_near
 from maskwright.inputs.schema_inputs import tool_of
-from maskwright.structural_tag.custom_tools import schema_of_input
+from maskwright.structural_tag.custom_tools import check_custom, schema_of_input
 from maskwright.structural_tag.formats.kept import KEPT
 from maskwright.structural_tag.formats.schemas import OwnSchema
 from maskwright.structural_tag.tool_types import TYPES, check_type, named_part, wrong
@@ -128,6 +128,8 @@ def _read_tool(data: Mapping[str, Any], pointer: str) -> Tool:
     name = _name_in(body, kind)
     if not isinstance(name, str) or not name:
         hint = 'a tool is {"type": "function", "function": {"name": …, "parameters": …}}'
+        if kind == "custom":
+            hint = 'a custom tool is {"type": "custom", "name": …, "format": …}'
         raise RequestError("the tool has no name", pointer=f"{at}/name", hint=hint)
     if _UNSPEAKABLE.search(name):
         raise RequestError(
@@ -148,6 +150,7 @@ def _read_tool(data: Mapping[str, Any], pointer: str) -> Tool:
         if parameters is not None:
             hint = "leave them out, or let type be 'function'"
             raise RequestError("a custom tool has no parameters", pointer=f"{at}/parameters", hint=hint)
+        check_custom(data, body, pointer, at)
         schema, pointer = schema_of_input(body.get("format"), f"{at}/format")
         return Tool(name, OwnSchema(schema), None, kind, pointer)
     if parameters is None:

@@ -2,9 +2,10 @@
 
     f"this looks like Lark: {USE_LARK}"
 
-Where something else is read, the command line, a request or a page of the browser, these words are replaced by those
-that exist there (`cli/sources.py`, `serve/structure/structures.py`, `web/frontends/maskwright_web.py`, and
-`integrations/` for vLLM and SGLang), so a hint that sends somebody to Python uses one of them.
+Where something else is read, the command line, a request, a page of the browser or a string in a schema, these words
+are replaced by those that exist there (`cli/sources.py`, `serve/structure/structures.py`,
+`web/frontends/maskwright_web.py`, `frontends/json_schema/sets/text_grammars.py`, and `integrations/` for vLLM and
+SGLang), so a hint that sends somebody to Python uses one of them.
 Tested by tests/cli/test_hints.py.
 """
 
@@ -51,6 +52,16 @@ IN_STRUCTURED_OUTPUTS: Final = (
     (USE_TAG, 'use structured_outputs: {"structural_tag": …}'),
     (USE_REGEX, 'use structured_outputs: {"regex": …}'),
     *IN_REQUESTS,
+)
+# Where the syntax of a definition is named beside it, as in the `x-grammar` of a schema.
+IN_DEFINITIONS: Final = (
+    (USE_LARK, 'let syntax be "lark"'),
+    (USE_EBNF, 'let syntax be "ebnf"'),
+    (USE_REGEX, 'let syntax be "regex"'),
+    (USE_SCHEMA, 'let syntax be "lark", and write start: %json {…}'),
+    (USE_TAG, "put it around the schema"),
+    (PASS_GRAMMARS, "write its rules here"),
+    *ONLY_IN_PYTHON,
 )
 # Where nothing but the schema itself can say that it is to be relaxed.
 RELAX_IN_SCHEMA: Final = (RELAX, 'write "x-guidance": {"lenient": true} in the schema')

@@ -143,7 +143,8 @@ def why_unsatisfiable(schema: Any, options: JsonSchemaOptions = DEFAULTS) -> Uns
         schema: As for `schema_to_ir`, which may have made a grammar of it that turned out to admit nothing.
         options: Likewise.
     """
-    from maskwright.frontends.json_schema.report.contradiction import contradiction, described, pointer, way_out
+    from maskwright.frontends.json_schema.report.contradiction import at, contradiction, described, pointer, way_out
+    from maskwright.frontends.json_schema.sets.text_grammars import KEYWORD
     from maskwright.ir.emptiness import admits_nothing
 
     schema = read_schema(schema)
@@ -159,6 +160,13 @@ def why_unsatisfiable(schema: Any, options: JsonSchemaOptions = DEFAULTS) -> Uns
             return False, 0
 
     parts = contradiction(schema, ask)
+    for part in parts:
+        if part[-1:] == (KEYWORD,) and ask({KEYWORD: at(schema, part), "type": "string"})[0]:
+            return UnsatisfiableError(
+                f"no value is valid against this schema: no text follows the grammar at #{pointer(part)}",
+                pointers=(pointer(part),),
+                hint="give each rule that it needs an alternative that comes to an end",
+            )
     return UnsatisfiableError(
         f"no value is valid against this schema: {described(schema, parts)}",
         pointers=tuple(map(pointer, parts)),

@@ -277,8 +277,8 @@ class Finding(NamedTuple):
     def is_mistake(self) -> bool:
         """Whether it was surely meant to constrain the output, or otherwise: a misspelled keyword, one that `$ref`
         hides, that the draft does not have or that says nothing of the type, a schema that uses none, a pattern with a
-        lost escape or a POSIX class, a required member that is declared under another name, a part of a structural
-        tag's grammar that a `GrammarWarning` would be about.
+        lost escape or a POSIX class, a required member that is declared under another name, a part of a grammar,
+        in a structural tag or an `x-grammar`, that a `GrammarWarning` would be about.
         """
         return is_mistake(self.reason)
 

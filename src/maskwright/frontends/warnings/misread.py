@@ -15,7 +15,6 @@ import re
 from typing import Final
 
 from maskwright.errors import GrammarWarning
-from maskwright.frontends.warnings.issuing import issue
 from maskwright.frontends.warnings.lost_escapes import lost_escape
 from maskwright.frontends.warnings.notes import Misread
 from maskwright.frontends.warnings.posix_classes import lone_posix_class
@@ -42,14 +41,10 @@ def misread_posix_class(pattern: str, flags: str) -> Misread | None:
     return Misread(message, f"write [{alone}]")
 
 
-def warn_of_misread_pattern(pattern: str, flags: str) -> tuple[GrammarWarning, ...]:
-    """Issue and return a warning if a regular expression is surely meant as another."""
+def warning_of_misread_pattern(pattern: str, flags: str = "") -> GrammarWarning | None:
+    """Return a warning if a regular expression is surely meant as another."""
     found = misread_pattern(pattern, flags)
-    if found is None:
-        return ()
-    warning = GrammarWarning(found.message, rule=None, hint=found.hint)
-    issue([warning])
-    return (warning,)
+    return None if found is None else GrammarWarning(found.message, rule=None, hint=found.hint)
 
 
 def misread_class(body: str) -> Misread | None:

@@ -15,7 +15,6 @@ import re
 from typing import Final, NamedTuple
 
 from maskwright.errors import GrammarWarning, RegexSyntaxError
-from maskwright.frontends.warnings.issuing import issue
 from maskwright.support.entrances import USE_EBNF, USE_LARK, USE_SCHEMA, USE_TAG
 
 _EBNF: Final = re.compile(r"\s*(?:#[^\n]*\s+)*[A-Za-z_][\w.\-]*\s*::=")
@@ -39,16 +38,14 @@ class OtherLanguage(NamedTuple):
     sign: str
 
 
-def warn_of_other_language(pattern: str) -> tuple[GrammarWarning, ...]:
-    """Issue and return a warning if a regular expression is written in another language."""
+def warning_of_other_language(pattern: str) -> GrammarWarning | None:
+    """Return a warning if a regular expression is written in another language."""
     found = language_of(pattern)
     if found is None:
-        return ()
+        return None
     hint = f"{found.way_out}; to match these very characters, write \\{found.sign} for {found.sign}"
     message = f"this looks like {found.name}, but is matched as a regular expression"
-    warning = GrammarWarning(message, rule=None, hint=hint)
-    issue([warning])
-    return (warning,)
+    return GrammarWarning(message, rule=None, hint=hint)
 
 
 def with_language(error: RegexSyntaxError, pattern: str) -> RegexSyntaxError:

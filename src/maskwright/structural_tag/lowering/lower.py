@@ -169,7 +169,7 @@ class Lowering(TagRules):
                 "the schema contains a lone surrogate, which is not valid Unicode text", pointer=origin
             ) from error
         if snippet.report:
-            self.report += [found._replace(pointer=origin + found.pointer) for found in snippet.report]
+            self.report += [found._replace(pointer=in_request(origin, found.pointer)) for found in snippet.report]
         return ends.after(capture(it.capture, snippet.expr) if it.style == "json" else snippet.expr)
 
     def qwen_xml_parameter(self, it: f.QwenXMLParameterFormat, pointer: str, ends: Ends) -> Expr:

@@ -16,7 +16,7 @@ from maskwright import Grammar, GrammarCompiler, TokenizerInfo, UnsatisfiableErr
 from maskwright.errors import MaskwrightError
 from maskwright.frontends import json_schema
 from maskwright.frontends.json_schema import report, schema_to_ir
-from maskwright.frontends.json_schema.report.contradiction import _at, contradiction
+from maskwright.frontends.json_schema.report.contradiction import at, contradiction
 from maskwright.ir.emptiness import admits_nothing
 from timing import processor_seconds
 
@@ -162,7 +162,7 @@ def test_whatever_the_schema_it_ends_and_names_places() -> None:
         if is_contradictory(schema):
             parts = contradiction(schema, lambda other: (is_contradictory(other), 0))
             for part in parts:
-                _at(schema, part)
+                at(schema, part)
             found, told = found + 1, told + bool(parts)
     assert found > 15
     assert told >= 0.9 * found

@@ -70,7 +70,7 @@ def texts(longest: int, alphabet: Any = CHARACTERS) -> list[str]:
 
 @pytest.mark.parametrize(("syntax", "definition"), GRAMMARS)
 def test_the_strings_are_the_texts_of_the_grammar(syntax: str, definition: str) -> None:
-    own, made = spelled_out(READERS[syntax](definition)), ir_of(schema_of(syntax, definition))
+    own, made = spelled_out(READERS[syntax](definition).grammar), ir_of(schema_of(syntax, definition))
     for text in texts(3):
         valid = matches(own, text.encode())
         assert matches(made, json.dumps(text, ensure_ascii=False).encode()) == valid, text
@@ -78,7 +78,7 @@ def test_the_strings_are_the_texts_of_the_grammar(syntax: str, definition: str) 
 
 @pytest.mark.parametrize(("syntax", "definition"), GRAMMARS)
 def test_each_text_has_one_spelling(syntax: str, definition: str) -> None:
-    own, made = spelled_out(READERS[syntax](definition)), ir_of(schema_of(syntax, definition))
+    own, made = spelled_out(READERS[syntax](definition).grammar), ir_of(schema_of(syntax, definition))
     for inside in texts(3, PIECES):
         text = f'"{inside}"'
         if matches(made, text.encode()):
@@ -213,12 +213,19 @@ def test_escapes_that_a_schema_allows() -> None:
 
 
 def test_without_texts_there_is_no_string() -> None:
-    with pytest.raises(maskwright.UnsatisfiableError):
-        maskwright.GrammarCompiler(VOCAB.info()).compile_json_schema(lark('start: A & B\nA: "a"\nB: "b"'))
+    for definition in ('start: A & B\nA: "a"\nB: "b"', 'start: "a" start'):
+        with pytest.raises(
+            maskwright.UnsatisfiableError, match="no text follows the grammar at #/properties/q/x-g"
+        ) as e:
+            maskwright.GrammarCompiler(VOCAB.info()).compile_json_schema(
+                {"type": "object", "properties": {"q": lark(definition)}, "required": ["q"]}
+            )
+        assert e.value.pointers == ("/properties/q/x-grammar",)
 
 
 REGULAR = (
-    "x-grammar cannot be enforced: beside other constraints of the string, or where it is excluded, it must be regular"
+    "x-grammar cannot be enforced: it must be regular beside other constraints of the string, such as maxLength or"
+    " enum, in propertyNames, in unique items, and where it is excluded"
 )
 NESTED = 'start: "a" start "b" | "a"'
 
@@ -226,7 +233,9 @@ NESTED = 'start: "a" start "b" | "a"'
 @pytest.mark.parametrize(
     ("schema", "message"),
     [
-        (lark(NESTED, minLength=1), REGULAR),
+        (lark(NESTED, minLength=2), REGULAR),
+        (lark('start: ("a" start "b")?', minLength=1), REGULAR),
+        (lark(NESTED, maxLength=9), REGULAR),
         (lark(NESTED, pattern="a"), REGULAR),
         (lark(NESTED, format="date"), REGULAR),
         (lark(NESTED, enum=["a"]), REGULAR),
@@ -238,6 +247,10 @@ NESTED = 'start: "a" start "b" | "a"'
         ({"type": "object", "propertyNames": lark(NESTED)}, REGULAR),
         (schema_of("regex", r"(a*)b\1", minLength=3), REGULAR),
         (lark("start: <|x|>"), "x-grammar cannot be enforced: it names tokens, which are no text"),
+        (
+            schema_of("ebnf", 'root ::= "a" | Byte("80-bf")'),
+            "x-grammar cannot be enforced: it matches bytes that are no text",
+        ),
         (
             lark('start: %json {"type": "array", "uniqueItems": true, "items": {"type": "object"}}'),
             "x-grammar cannot be enforced: it compares JSON values, and in a string they are no values",
@@ -264,7 +277,11 @@ def test_relaxed_it_is_left_out_and_reported() -> None:
     ("value", "message"),
     [
         ("start: a", 'x-grammar must be an object of the texts "syntax" and "definition", not \'start: a\''),
-        ({"syntax": "lark"}, 'x-grammar must be an object of the texts "syntax" and "definition", not an object'),
+        ({}, "x-grammar lacks 'syntax'"),
+        ({"syntax": "lark"}, "x-grammar lacks 'definition'"),
+        ({"syntax": "lark", "definition": 3}, "'definition' of x-grammar must be a string, not 3"),
+        ({"syntax": ["lark"], "definition": ""}, "'syntax' of x-grammar must be a string, not an array"),
+        ({"syntax": "lark", "definition": 'start: "a"', "start": "x"}, "x-grammar has no member 'start'"),
         (
             {"syntax": "bnf", "definition": ""},
             "x-grammar must be in one of the syntaxes ebnf, gbnf, lark, regex, not 'bnf'",
@@ -282,6 +299,58 @@ def test_mistakes(value: Any, message: str) -> None:
         schema_to_ir({"properties": {"q": {"x-grammar": value}}})
     assert caught.value.message.startswith(message)
     assert caught.value.pointer == "/properties/q/x-grammar"
+    assert caught.value.hint
+
+
+@pytest.mark.parametrize(
+    ("syntax", "definition", "hint"),
+    [
+        ("lark", 'root ::= "a"', 'this looks like EBNF: let syntax be "ebnf"; in Lark, write name: body'),
+        ("ebnf", 'start: "a"', 'this looks like Lark: let syntax be "lark"; in EBNF, write name ::= body'),
+        ("gbnf", "main ::= [a]", "the rules are: main; rename one to 'root'"),
+        ("lark", 'begin: "a"', "the rules are: begin; rename one to 'start'"),
+        ("ebnf", "[a-z]+", 'write name ::= body; for a regular expression, let syntax be "regex"'),
+        ("regex", 'start: "(" a\na: "b"', 'this looks like Lark: let syntax be "lark"'),
+        ("lark", "start: @other", "write its rules here"),
+        ("lark", "%import sql.NAME\nstart: NAME", "there are: common"),
+        ("Lark", 'start: "a"', "did you mean 'lark'?"),
+    ],
+)
+def test_hints_name_what_there_is_beside_a_definition(syntax: str, definition: str, hint: str) -> None:
+    with pytest.raises(maskwright.SchemaError) as caught:
+        schema_to_ir(schema_of(syntax, definition))
+    assert caught.value.hint == hint
+
+
+@pytest.mark.parametrize(
+    ("syntax", "definition", "remark"),
+    [
+        (
+            "ebnf",
+            'root ::= "[a-z]+"',
+            "1:10: in 'root': in quotes, all characters stand for themselves; write Regex(\"",
+        ),
+        ("lark", 'start: TEXT | call\nTEXT: /(.|\\n)*/\ncall: "<call>" %json {"type": "object"}', "1:1: in 'start': "),
+        (
+            "regex",
+            'start: a "b"\na: "b"',
+            "this looks like Lark, but is matched as a regular expression; let syntax be",
+        ),
+        ("regex", "[:alpha:]+", "[:alpha:] matches one of its own characters"),
+    ],
+)
+def test_what_is_surely_meant_otherwise_is_a_warning(syntax: str, definition: str, remark: str) -> None:
+    schema = {"properties": {"q": schema_of(syntax, definition)}}
+    with pytest.warns(maskwright.SchemaWarning) as caught:
+        grammar = maskwright.Grammar.from_json_schema(schema)
+    assert len(caught) == 1
+    assert [(f.pointer, f.outcome) for f in grammar.report] == [("/properties/q/x-grammar", "enforced")]
+    assert grammar.report[0].reason.startswith(f"probably a mistake: {remark}")
+    assert maskwright.check(schema).warnings
+
+
+def test_texts_of_at_least_a_character_may_be_asked_for_where_there_are_no_others() -> None:
+    check(lark(NESTED, minLength=1), ["a", "aab"], ["", "ab"])
 
 
 def test_captures_hold_what_is_written() -> None:

@@ -17,6 +17,7 @@ from typing import Any
 
 from maskwright.errors import SchemaError, UnsupportedSchemaError
 from maskwright.frontends.json_schema.options import (
+    IN_GRAMMAR,
     LOST_ESCAPE,
     MISSPELLED_FORMAT,
     NOT_A_KEYWORD,
@@ -81,6 +82,10 @@ class Findings:
         for finding in (lost_in_pattern(pattern, pointer_of(path), keyword), _posix_in_pattern(pattern, path, keyword)):
             if finding is not None:
                 self.note(finding)
+
+    def note_remark(self, remark: str, path: Path, keyword: str) -> None:
+        """Report what a `GrammarWarning` would say of a grammar that stands there."""
+        self.note(Finding(pointer_of(path), keyword, "enforced", f"{IN_GRAMMAR}: {remark}"))
 
     def refuse(self, refusal: Refusal) -> None:
         """Refuse an assertion that cannot be enforced, or report it when the caller wants it left out."""

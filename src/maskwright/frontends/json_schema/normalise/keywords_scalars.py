@@ -10,9 +10,10 @@ from typing import Any, Final
 
 from maskwright.frontends.grammar_readers import READERS
 from maskwright.frontends.json_schema.normalise.constants import shape_of_values
-from maskwright.frontends.json_schema.normalise.findings import unknown_format
+from maskwright.frontends.json_schema.normalise.findings import schema_error, unknown_format
 from maskwright.frontends.json_schema.normalise.schema_context import SchemaContext
 from maskwright.frontends.json_schema.read.guidance import allowed_escapes
+from maskwright.frontends.json_schema.read.pointers import described
 from maskwright.frontends.json_schema.sets.decimals import exact
 from maskwright.frontends.json_schema.sets.escaped_grammars import Spelling
 from maskwright.frontends.json_schema.sets.formats import FORMATS, INTEGER_FORMATS, MAX_LENGTHS, limits_integers
@@ -31,9 +32,10 @@ from maskwright.frontends.json_schema.sets.shape import (
     NumberShape,
 )
 from maskwright.frontends.json_schema.sets.text_grammars import KEYWORD as X_GRAMMAR
-from maskwright.frontends.json_schema.sets.text_grammars import TextGrammar, check_grammar
+from maskwright.frontends.json_schema.sets.text_grammars import TextGrammar, check_grammar, remarks
 from maskwright.frontends.json_schema.text.escapes import LETTERS
 from maskwright.support.entrances import OR_OPENAI_SHAPES, USE_TAG, USE_TOOLS
+from maskwright.support.near_names import nearest
 
 _TYPES: Final = {
     "null": NULL,
@@ -44,6 +46,7 @@ _TYPES: Final = {
     "array": ARRAY,
     "object": OBJECT,
 }
+_GRAMMAR_PARTS: Final = ("syntax", "definition")
 _GRAMMAR_HINT: Final = 'write {"syntax": "lark", "definition": "start: …"}'
 _TYPE_NAMES: Final = "null, boolean, number, integer, string, array or object"
 _ELSEWHERE: Final = {
@@ -195,20 +198,32 @@ def pattern(context: SchemaContext, value: Any) -> None:
 def x_grammar(context: SchemaContext, value: Any) -> None:
     grammar = _grammar_of(context, value)
     reason = check_grammar(grammar)
-    if reason is None:
-        context.strings().grammars += (grammar,)
-    else:
-        context.refuse(X_GRAMMAR, reason)
+    if reason is not None:
+        return context.refuse(X_GRAMMAR, reason)
+    context.strings().grammars += (grammar,)
+    for remark in remarks(grammar):
+        context.norm.findings.note_remark(remark, grammar.path, X_GRAMMAR)
 
 
 def _grammar_of(context: SchemaContext, value: Any) -> TextGrammar:
-    is_whole = isinstance(value, dict) and value.keys() == {"syntax", "definition"}
-    if not is_whole or not isinstance(value["definition"], str):
+    if not isinstance(value, dict):
         raise context.malformed(X_GRAMMAR, 'an object of the texts "syntax" and "definition"', value, _GRAMMAR_HINT)
+    for name in value:
+        if name not in _GRAMMAR_PARTS:
+            near = nearest(name, _GRAMMAR_PARTS) if isinstance(name, str) else None
+            hint = _GRAMMAR_HINT if near is None or near in value else f"did you mean {near!r}?"
+            raise schema_error(context.node, X_GRAMMAR, f"{X_GRAMMAR} has no member {name!r:.60}", hint)
+    for name in _GRAMMAR_PARTS:
+        if name not in value:
+            raise schema_error(context.node, X_GRAMMAR, f"{X_GRAMMAR} lacks {name!r}", _GRAMMAR_HINT)
+        if not isinstance(value[name], str):
+            what = f"{name!r} of {X_GRAMMAR} must be a string, not {described(value[name])}"
+            raise schema_error(context.node, X_GRAMMAR, what, _GRAMMAR_HINT)
     syntax = value["syntax"]
-    if not isinstance(syntax, str) or syntax not in READERS:
-        names = ", ".join(sorted(READERS))
-        raise context.malformed(X_GRAMMAR, f"in one of the syntaxes {names}", syntax, f"use one of {names}")
+    if syntax not in READERS:
+        names, near = ", ".join(sorted(READERS)), nearest(syntax.lower(), READERS)
+        hint = f"use one of {names}" if near is None else f"did you mean {near!r}?"
+        raise context.malformed(X_GRAMMAR, f"in one of the syntaxes {names}", syntax, hint)
     letters = allowed_escapes(context.norm.document.root)
     spelling = Spelling(LETTERS if letters is None else letters, context.norm.options.ensure_ascii)
     return TextGrammar(syntax, value["definition"], spelling, (context.node.path, X_GRAMMAR))

@@ -55,7 +55,7 @@ def contradiction(schema: Any, ask: Ask) -> list[Part]:
     seen: set[Part] = {()}
     while waiting:
         part = waiting.pop()
-        inner = search.minimal([p for place in _inside(schema, part) for p in _parts(_at(schema, place), place)])
+        inner = search.minimal([p for place in _inside(schema, part) for p in _parts(at(schema, place), place)])
         if not inner:
             found.append(part)
         for each in inner:
@@ -67,7 +67,7 @@ def contradiction(schema: Any, ask: Ask) -> list[Part]:
 
 def described(schema: Any, parts: list[Part]) -> str:
     """Say which parts contradict each other, with what they ask for where that is short."""
-    shown = [f"#{pointer(part)}{_value(_at(schema, part))}" for part in parts[:_MOST_SHOWN]]
+    shown = [f"#{pointer(part)}{_value(at(schema, part))}" for part in parts[:_MOST_SHOWN]]
     if len(parts) > _MOST_SHOWN:
         shown.append(f"{len(parts) - _MOST_SHOWN} more")
     if not shown:
@@ -80,7 +80,7 @@ def described(schema: Any, parts: list[Part]) -> str:
 def way_out(schema: Any, parts: list[Part]) -> str:
     """Say what to do about it."""
     for part in parts:
-        value = _at(schema, part)
+        value = at(schema, part)
         hint = without_slashes(value) if part[-1:] == ("pattern",) and type(value) is str else None
         if hint is not None:
             return hint
@@ -142,7 +142,7 @@ class _Search:
 
 def _inside(schema: Any, part: Part) -> Iterator[Part]:
     """The places of the schemas in a part whose own parts can be left out."""
-    value = _at(schema, part)
+    value = at(schema, part)
     above = part[-1] if part else None
     is_schema = not part or above in _ONE_SCHEMA or (len(part) > 1 and part[-2] in HOLD_SCHEMAS_BY_NAME | _BY_POSITION)
     if is_schema and isinstance(value, dict):
@@ -192,7 +192,8 @@ def _without(schema: Any, parts: list[Part]) -> Any:
     return root[0]
 
 
-def _at(schema: Any, part: Part) -> Any:
+def at(schema: Any, part: Part) -> Any:
+    """Return what a part is."""
     for token in part:
         schema = schema[token]
     return schema

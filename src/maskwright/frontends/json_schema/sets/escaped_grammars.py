@@ -18,6 +18,7 @@ from typing import Final, NamedTuple
 
 from maskwright.frontends.charset import ALL_CHARACTERS, CodePointSet, utf8
 from maskwright.frontends.json_schema.sets.one_spelling import BEYOND_ASCII, SHORT_ESCAPES
+from maskwright.frontends.json_schema.sets.whole_characters import are_whole
 from maskwright.frontends.json_schema.text.escapes import LETTERS
 from maskwright.frontends.regular import ASCII
 from maskwright.ir import (
@@ -47,7 +48,6 @@ from maskwright.ir import (
 from maskwright.ir.subgrammars import spelled_out
 
 _BEYOND: Final = utf8(ALL_CHARACTERS - CodePointSet.from_ranges([(0, 0x7F)]))
-_IN_NO_TEXT: Final = sum(1 << byte for byte in (0xC0, 0xC1, *range(0xF5, 0x100)))  # UTF-8 has no such byte
 
 
 class NotInStringsError(Exception):
@@ -70,15 +70,14 @@ def escaped_grammar(grammar: GrammarIR, spelling: Spelling) -> GrammarIR:
     if grammar.token_sets:
         raise NotInStringsError("it names tokens, which are no text")
     whole = spelled_out(grammar)
+    if not are_whole(whole):
+        raise NotInStringsError("it matches bytes that are no text")
     rules = [Rule(rule.name, escaped(rule.body, spelling)) for rule in whole.rules]
     return GrammarIR(tuple(rules), whole.root)
 
 
 def escaped(root: Expr, spelling: Spelling) -> Expr:
-    """Return what an expression's texts are inside a JSON string; else as `escaped_grammar`."""
-    for part in postorder(root, _without_algebra):
-        if part[0] == OP_SET and part[1] & _IN_NO_TEXT:
-            raise NotInStringsError("it matches bytes that are no text")
+    """Return what an expression's texts, which are UTF-8, are inside a JSON string; else as `escaped_grammar`."""
     known: dict[int, Expr] = {}
     for part in postorder(root):
         known[id(part)] = _escaped(part, [known[id(inner)] for inner in operands(part)], spelling)
@@ -92,11 +91,6 @@ def any_text(spelling: Spelling) -> Expr:
     if spelling.ensure_ascii:
         beyond = BEYOND_ASCII if "u" in spelling.letters else never()
     return star(alt(_of_set(ASCII, spelling), beyond))
-
-
-def _without_algebra(expr: Expr) -> list[Expr]:
-    """The parts whose texts are the expression's: operands of intersections may have more."""
-    return [] if expr[0] in (OP_AND, OP_NOT) else operands(expr)
 
 
 def _escaped(expr: Expr, parts: list[Expr], spelling: Spelling) -> Expr:

@@ -25,7 +25,7 @@ from decimal import Decimal
 from typing import Any, Final, NamedTuple, TypeAlias
 
 from maskwright.frontends.json_schema.read.places import ANYTHING, Conj, Path, _only
-from maskwright.frontends.json_schema.sets.text_grammars import TextGrammar
+from maskwright.frontends.json_schema.sets.text_grammars import TextGrammar, has_empty_text
 from maskwright.ir import Expr
 
 NULL: Final = 1
@@ -105,7 +105,9 @@ class StringShape:
     def is_grammar(self) -> bool:
         """Whether it is all texts of one grammar."""
         beside = self.patterns or self.formats or self.excluded or self.values is not None
-        return len(self.grammars) == 1 and not beside and not self.min_length and self.max_length is None
+        if len(self.grammars) != 1 or beside or self.max_length is not None:
+            return False
+        return self.min_length == 0 or (self.min_length == 1 and not has_empty_text(self.grammars[0]))
 
     def admits_length(self, value: str) -> bool:
         return self.min_length <= len(value) and (self.max_length is None or len(value) <= self.max_length)

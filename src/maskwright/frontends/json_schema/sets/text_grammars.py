@@ -14,7 +14,7 @@ from operator import iand, or_
 from typing import Final, NamedTuple
 
 from maskwright.errors import LimitError, MaskwrightError, SchemaError, UnsupportedSchemaError
-from maskwright.frontends.grammar_readers import READERS
+from maskwright.frontends.grammar_readers import READERS, ReadGrammar
 from maskwright.frontends.json_schema.read.places import Path
 from maskwright.frontends.json_schema.read.pointers import pointer_of
 from maskwright.frontends.json_schema.sets.escaped_grammars import (
@@ -25,6 +25,7 @@ from maskwright.frontends.json_schema.sets.escaped_grammars import (
     held_to,
 )
 from maskwright.frontends.json_schema.sets.quotes import QUOTE, closed
+from maskwright.frontends.nullable import nullable_rules
 from maskwright.frontends.regular import is_regular, spelled_out
 from maskwright.frontends.texts import ANY_TEXT
 from maskwright.ir import (
@@ -44,9 +45,14 @@ from maskwright.ir import (
     subgrammar,
     subgrammars,
 )
+from maskwright.support.entrances import IN_DEFINITIONS, in_words_of
 from maskwright.support.memos import remembered
 
 KEYWORD: Final = "x-grammar"
+_MUST_BE_REGULAR: Final = (
+    "it must be regular beside other constraints of the string, such as maxLength or enum, in propertyNames, in unique"
+    " items, and where it is excluded"
+)
 
 
 class TextGrammar(NamedTuple):
@@ -77,9 +83,15 @@ def check_grammar(grammar: TextGrammar) -> str | None:
             f"the grammar cannot be used: {error.message_with_place}",
             pointer=pointer_of(grammar.path),
             keyword=KEYWORD,
-            hint=error.hint,
+            hint=None if error.hint is None else in_words_of(IN_DEFINITIONS, error.hint),
         ) from error
     return None
+
+
+def remarks(grammar: TextGrammar) -> tuple[str, ...]:
+    """Return what a `GrammarWarning` would say of a checked grammar: parts that are surely meant otherwise."""
+    found = _read(grammar.syntax, grammar.definition).warnings
+    return tuple([in_words_of(IN_DEFINITIONS, str(warning)).replace("\n  hint: ", "; ") for warning in found])
 
 
 def quoted_text(grammar: TextGrammar) -> Expr:
@@ -100,8 +112,7 @@ def regular_text(grammar: TextGrammar, *, in_json: bool = True) -> Expr:
     """
     made = _regular(grammar.syntax, grammar.definition)
     if made is None:
-        reason = "beside other constraints of the string, or where it is excluded, it must be regular"
-        raise refused(grammar, reason, "let no rule call itself, or write all constraints into the grammar")
+        raise refused(grammar, _MUST_BE_REGULAR, "let no rule call itself, or write all constraints into the grammar")
     return escaped(made, grammar.spelling) if in_json else held_to(ANY_TEXT, made)
 
 
@@ -116,9 +127,14 @@ def refused(grammar: TextGrammar, reason: str, hint: str) -> UnsupportedSchemaEr
     return UnsupportedSchemaError(message, pointer=pointer_of(grammar.path), keyword=KEYWORD, hint=hint)
 
 
+def has_empty_text(grammar: TextGrammar) -> bool:
+    """Whether the empty text may be one of a checked grammar's."""
+    return _has_empty_text(grammar.syntax, grammar.definition)
+
+
 def bytes_of(grammar: TextGrammar) -> int:
     """Return the bytes that occur in the texts of a checked grammar, as a set of bits; maybe some more."""
-    rules = subgrammars.spelled_out(_read(grammar.syntax, grammar.definition)).rules
+    rules = subgrammars.spelled_out(_read(grammar.syntax, grammar.definition).grammar).rules
     return reduce(or_, [_bytes_in(rule.body) for rule in rules])
 
 
@@ -141,13 +157,13 @@ def _bytes_in(root: Expr) -> int:
 
 
 @remembered(256)
-def _read(syntax: str, definition: str) -> GrammarIR:
+def _read(syntax: str, definition: str) -> ReadGrammar:
     return READERS[syntax](definition)
 
 
 @remembered(256)
 def _quoted(syntax: str, definition: str, spelling: Spelling) -> Expr:
-    grammar = escaped_grammar(_read(syntax, definition), spelling)
+    grammar = escaped_grammar(_read(syntax, definition).grammar, spelling)
     body = grammar.rules[grammar.root].body
     if is_regular(body):
         return subgrammar(GrammarIR((Rule("string", seq(QUOTE, closed(body))),), 0))
@@ -157,10 +173,16 @@ def _quoted(syntax: str, definition: str, spelling: Spelling) -> Expr:
 
 @remembered(256)
 def _bare(syntax: str, definition: str) -> Expr:
-    return subgrammar(_read(syntax, definition))
+    return subgrammar(_read(syntax, definition).grammar)
 
 
 @remembered(256)
 def _regular(syntax: str, definition: str) -> Expr | None:
-    grammar = subgrammars.spelled_out(_read(syntax, definition))
+    grammar = subgrammars.spelled_out(_read(syntax, definition).grammar)
     return spelled_out(ref(grammar.root), lambda index: grammar.rules[index].body)
+
+
+@remembered(256)
+def _has_empty_text(syntax: str, definition: str) -> bool:
+    grammar = subgrammars.spelled_out(_read(syntax, definition).grammar)
+    return nullable_rules([rule.body for rule in grammar.rules])[grammar.root]
