@@ -303,8 +303,8 @@ class EngineMatcher(NamedTuple):
 def matcher_for_engine(compiled: CompiledGrammar, max_tokens: int, **options: Any) -> EngineMatcher:
     """Return a matcher with an engine's limit as its budget.
 
-    A grammar with a list of distinct elements may have no such budget: if elements have many spellings, or it cannot be
-    shown that an output fits. Then the matcher has none either, so the engine's limit may cut the output off.
+    A grammar with a list of distinct elements has no such budget if it cannot be shown that an output fits. Then the
+    matcher has none either, so the engine's limit may cut the output off.
 
     Args:
         compiled: The grammar.

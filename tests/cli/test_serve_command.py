@@ -54,7 +54,10 @@ def test_a_request_as_a_dry_run(tmp_path: Path, capsys: pytest.CaptureFixture[st
 
 
 def test_a_dry_run_says_what_may_be_cut_off(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert dry_run(tmp_path, {"type": "array", "uniqueItems": True}) == 0
+    schema = {"type": "array", "uniqueItems": True, "minItems": 3}
+    response_format = {"type": "json_schema", "json_schema": {"name": "x", "schema": schema}}
+    asked = {"response_format": response_format, "max_tokens": 9}
+    assert dry_run(tmp_path, asked) == 0
     assert "  warning: a list of distinct items has no token budget here" in capsys.readouterr().out
 
 

@@ -18,7 +18,7 @@ from serve.requests_of_tests import CITY, WEATHER, schema_format
 MESSAGES = [{"role": "user", "content": "Hi"}]
 FORMAT = {"response_format": schema_format(CITY)}
 TEXT = {"text": {"format": {"type": "json_schema", "name": "x", "schema": CITY}}}
-ANY = {"type": "array", "uniqueItems": True}
+ANY = {"type": "array", "uniqueItems": True, "minItems": 3}
 REFUSED: list[tuple[str, dict[str, Any], str]] = [
     ("chat/completions", {"messages": MESSAGES, **FORMAT, "max_tokens": 2}, "/max_tokens"),
     ("chat/completions", {"messages": MESSAGES, **FORMAT, "max_completion_tokens": 2}, "/max_completion_tokens"),
@@ -57,7 +57,9 @@ def test_a_schema_alone_is_part_of_a_chat(engine: Any) -> None:
     assert run(engine, FORMAT).caveat is None
     with pytest.raises(ApiError, match="but max_tokens is 2"):
         run(engine, {**FORMAT, "max_tokens": 2})
-    assert "may be cut off" in str(run(engine, {"response_format": schema_format(ANY)}).caveat)
+    assert run(engine, {"response_format": schema_format(ANY)}).caveat is None
+    caveat = run(engine, {"response_format": schema_format(ANY), "max_tokens": 9}).caveat
+    assert str(caveat).endswith("may be cut off at max_tokens; 17 tokens are enough")
 
 
 def test_a_model_without_a_chat_template_has_completions(engine: Any, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -188,31 +188,33 @@ def test_lists_of_distinct_items_that_cannot_fit_are_refused(http: httpx.Client,
 def test_outputs_that_may_be_cut_off_have_a_header_and_each_structure_an_entry(serving: Any, kept: Kept) -> None:
     with serving() as it:
         replies = [
-            ask(it.url, ANY, max_completion_tokens=40),
-            ask(it.url, ANY, max_completion_tokens=50, stream=True),
+            ask(it.url, ANY, max_completion_tokens=8),
+            ask(it.url, ANY, max_completion_tokens=9, stream=True),
             ask(it.url, TAGS, max_completion_tokens=8),
             ask(it.url, TAGS, max_completion_tokens=120),
+            ask(it.url, ANY, max_completion_tokens=120),
         ]
-    assert [reply.status_code for reply in replies] == [200] * 4
+    assert [reply.status_code for reply in replies] == [200] * 5
     at = "at /max_completion_tokens"
     said = "a list of distinct items has no token budget here, so the output may be cut off at max_completion_tokens"
     headers = [reply.headers.get("x-budget-warning") for reply in replies]
-    assert headers == [f"{at}: {said}", f"{at}: {said}", f"{at}: {said}; 12 tokens are enough", None]
+    enough = [f"{said}; {tokens} tokens are enough" for tokens in (17, 12)]
+    assert headers == [f"{at}: {enough[0]}", f"{at}: {enough[0]}", f"{at}: {enough[1]}", None, None]
     entries = [each for each in map(json.loads, kept.lines) if each["event"] == "budget warning"]
-    assert [each["warning"] for each in entries] == [said, f"{said}; 12 tokens are enough"]
+    assert [each["warning"] for each in entries] == enough
     assert [(each["level"], each["request_id"], each["param"]) for each in entries] == [
         ("warning", "r-1", "/max_completion_tokens")
     ] * 2
 
 
 def test_completions_and_responses_name_their_own_field(http: httpx.Client) -> None:
-    completion = {"prompt": "x", "max_tokens": 30, "json_schema": ANY}
+    completion = {"prompt": "x", "max_tokens": 9, "json_schema": ANY}
     text = {"format": {"type": "json_schema", "name": "x", "schema": ANY}}
-    response = {"input": "x", "max_output_tokens": 30, "text": text}
+    response = {"input": "x", "max_output_tokens": 9, "text": text}
     for path, asked, field in (
         ("/v1/completions", completion, "max_tokens"),
         ("/v1/responses", response, "max_output_tokens"),
     ):
         header = http.post(path, json=asked).headers["x-budget-warning"]
         assert header.startswith(f"at /{field}: ")
-        assert header.endswith(f"may be cut off at {field}")
+        assert header.endswith(f"may be cut off at {field}; 17 tokens are enough")

@@ -45,6 +45,13 @@ class TokenBudgets::MaskSink {
     if (!is_viable()) return;
     for (const TokenId token : group) tokens_.allow_token(token);
   }
+  // All tokens of this text.
+  void allow(std::string_view text) {
+    NodeId node = Vocabulary::kRoot;
+    for (const char c : text) node = budgets_.vocabulary_.child(node, static_cast<uint8_t>(c));
+    const Vocabulary::Node& at = budgets_.vocabulary_.node(node);
+    tokens_.allow(at.token_begin, at.token_own_end);
+  }
   std::unique_ptr<ConfigMask> mask() { return as_config_mask(tokens_); }
 
  private:
@@ -148,14 +155,24 @@ int64_t TokenBudgets::after_deadlines(std::span<const Item> items, int64_t neede
   return safe;
 }
 
-std::unique_ptr<ConfigMask> TokenBudgets::mask(std::span<const Item> items, bool complete, int64_t clock) {
+std::unique_ptr<ConfigMask> TokenBudgets::mask(std::span<const Item> items, bool complete, int64_t clock, CellId text) {
   const std::lock_guard guard(lock_);
   by_bounds_ = !items.empty() && stacks_.by_bounds(items.front().stack);
-  recognizer_.reset(stacks_, items, complete, clock);
+  recognizer_.reset(stacks_, items, complete, clock, text);
   MaskSink sink(*this, recognizer_, clock - 1);
   walk(recognizer_, sink);
+  if (compares_values_)
+    if (const auto sure = values_.sure_token(recognizer_, clock)) sink.allow(*sure);
   account();
   return sink.mask();
+}
+
+bool TokenBudgets::is_sure(std::span<const Item> items, bool complete, int64_t clock, CellId text,
+                           std::string_view token) {
+  if (!compares_values_ || token.empty()) return false;
+  const std::lock_guard guard(lock_);
+  recognizer_.reset(stacks_, items, complete, clock, text);
+  return values_.sure_token(recognizer_, clock) == token;
 }
 
 template <class Sink>
@@ -170,7 +187,8 @@ void TokenBudgets::walk(Recognizer& recognizer, Sink& sink) {
 
 void TokenBudgets::account() {
   const size_t small = tightness_.size() + verdicts_.size();
-  const size_t bounds = bytes_.memory_bytes() + at_least_.memory_bytes() + landing_.memory_bytes();
+  const size_t bounds =
+      bytes_.memory_bytes() + at_least_.memory_bytes() + landing_.memory_bytes() + values_.memory_bytes();
   held_bytes_.store(reach_.memory_bytes() + bounds + small * kBytesAnEntry, std::memory_order_relaxed);
 }
 
@@ -216,6 +234,7 @@ int64_t TokenBudgets::tightness(const Recognizer& view, StackId stack) {
 // The clock that an item behind a token needs, whatever it was before the token. Rules begun within the token, on
 // scratch stacks, have what their budgets leave, at any clock. `more`: bytes by which a text in progress is longer.
 int64_t TokenBudgets::needed_clock(const Recognizer& view, const Item& item, int64_t clock, uint32_t more) {
+  if (compares_values_) return values_.needed(view, item);
   if (item.stack < kScratch && !item.state->rule->remembers())
     return sum(bytes_.to_end(TextView(view), *item.state, item.reg), tightness(view, item.stack));
   std::map<StackId, uint32_t, std::greater<>> open;
@@ -259,6 +278,7 @@ uint32_t TokenBudgets::longest_of(CharClasses classes) {
 
 // Whether the bytes that are needed, each as a token, are few enough. `more`: as in needed_clock.
 bool TokenBudgets::has_enough(const Recognizer& view, const Item& item, int64_t clock, uint32_t more) {
+  if (compares_values_) return values_.needed(view, item) <= clock;
   bool enough = false;
   bytes_.for_each_way_down(TextView(view), item, view.frames(item.stack), more, [&](StackId stack, uint32_t bytes) {
     enough = enough || sum(bytes, tightness(view, stack)) <= clock;

@@ -24,7 +24,8 @@
 // Remembered text counts again where it is recalled. What is known of it is a literal there; of a text in progress, a
 // search looks at every text that it may become, so where these are many (many_texts.h), outputs go by bounds. So do
 // those with lists of distinct elements, whose bounds know the elements that a list has (new_elements.h), but only near
-// the end (unknown_texts.h).
+// the end (unknown_texts.h). Where values are compared whatever their spelling, bounds never know them, and the last
+// tokens of such a value may be such that no bound suffices behind them (value_budgets.h).
 //
 // Nothing here looks at how a configuration was reached. Thread-safe; the lock is taken near the end only, or when a
 // configuration is new. Tested by tests/exhaustive/test_token_budgets.py,
@@ -41,6 +42,7 @@
 #include "budget/byte_distance.h"
 #include "budget/farthest_landing.h"
 #include "budget/token_reach.h"
+#include "budget/value_budgets.h"
 #include "masks/masks.h"
 #include "recognizer/recognizer.h"
 
@@ -51,14 +53,18 @@ class TokenBudgets {
   static constexpr int64_t kNeverSafe = INT64_MAX;
 
   // `held_bytes`: where it says what it keeps.
-  TokenBudgets(const Vocabulary& vocabulary, const StackStore& stacks, std::atomic<size_t>& held_bytes)
+  // `compares_values`: some list has values that are compared whatever their spelling.
+  TokenBudgets(const Vocabulary& vocabulary, const StackStore& stacks, bool compares_values,
+               std::atomic<size_t>& held_bytes)
       : vocabulary_(vocabulary),
         stacks_(stacks),
+        compares_values_(compares_values),
         held_bytes_(held_bytes),
         bytes_(vocabulary, ByteDistances::Bound::Enough),
         at_least_(vocabulary, ByteDistances::Bound::AtLeast),
         reach_(vocabulary, bytes_, at_least_),
-        landing_(vocabulary, bytes_) {}
+        landing_(vocabulary, bytes_),
+        values_(vocabulary, bytes_) {}
 
   // Takes out the items from which some open rule cannot end in time.
   void keep_viable(std::vector<Item>& items, int64_t clock);
@@ -68,8 +74,11 @@ class TokenBudgets {
   // The same or a greater one, mostly found without a walk (farthest_landing.h). Precondition: no text is remembered,
   // and no rule has a budget.
   int64_t far_clock(std::span<const Item> items);
-  // What they allow at any clock. `complete`: the output may end before the token.
-  std::unique_ptr<ConfigMask> mask(std::span<const Item> items, bool complete, int64_t clock);
+  // What they allow at any clock. `complete`: the output may end before the token. `text`: of the values that the items
+  // are in.
+  std::unique_ptr<ConfigMask> mask(std::span<const Item> items, bool complete, int64_t clock, CellId text);
+  // Whether a token of this text may come there, though bounds do not suffice behind it (value_budgets.h).
+  bool is_sure(std::span<const Item> items, bool complete, int64_t clock, CellId text, std::string_view token);
   // The fewest tokens of a whole text from the item on, which stands on the root stack; kAnyTokens if there is none.
   uint32_t least_tokens(const Item& item);
   // A bound from below on the same, by what was found in searches so far.
@@ -106,11 +115,13 @@ class TokenBudgets {
 
   const Vocabulary& vocabulary_;
   const StackStore& stacks_;
+  const bool compares_values_;
   std::atomic<size_t>& held_bytes_;
   std::mutex lock_;
   ByteDistances bytes_, at_least_;
   TokenReach reach_;
   FarthestLanding landing_;
+  ValueBudgets values_;
   Recognizer recognizer_;
   bool by_bounds_ = false;  // for the items in question
   std::unordered_map<StackId, int64_t> tightness_;

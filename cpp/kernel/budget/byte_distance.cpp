@@ -41,12 +41,18 @@ ByteDistances::ByteDistances(const Vocabulary& vocabulary, Bound kind)
       has_all_bytes_(bytes_.count() == 256),
       bytes_a_named_token_(kind == Bound::AtLeast ? std::max<uint32_t>(vocabulary.max_token_length(), 1) : 1),
       texts_(vocabulary, kind == Bound::Enough ? TextMeasures::Unit::Tokens : TextMeasures::Unit::Bytes),
-      elements_(bytes_, [this](DfaState& state) { return of({&state, 0}); }) {}
+      elements_(bytes_,
+                [this](DfaState& state) {
+                  return of({&state, 0});
+                }),
+      growing_(bytes_) {}
 
-// A way out needs at most two items more than it must have: with fewer allowed, counts that differ meet.
-uint64_t ByteDistances::bounded_register(const DfaState& state, uint64_t reg) {
+// A way out needs at most two items more than it must have: with fewer allowed, counts that differ meet. One that
+// differs may need more, but is looked for only where there is no limit.
+uint64_t ByteDistances::bounded_register(const DfaState& state, uint64_t reg, bool differs) {
   if (!state.rule->counts() || state.bounded) return reg;
   Count count = Count::of(reg);
+  if (differs && count.remaining == Count::kUnlimited) return reg;
   count.remaining = std::min(count.remaining, count.needed < Count::kUnlimited - 2 ? count.needed + 2 : count.needed);
   return count.reg();
 }
@@ -54,28 +60,38 @@ uint64_t ByteDistances::bounded_register(const DfaState& state, uint64_t reg) {
 // Of a list, what the next element takes depends on the earlier ones, but a bound from below does not look at them.
 uint64_t ByteDistances::measured_register(const TextView& texts, DfaState& state, uint64_t reg) {
   if (!state.rule->is_list() || kind_ == Bound::AtLeast) return texts_.of(texts, state, reg);
-  return MeasuredList{elements_.next(texts, *state.rule, reg), Chosen::of(reg).count}.reg();
+  const Chosen list = Chosen::of(reg);
+  if (compares_values(*state.rule)) return MeasuredList{list.set == kNoTexts ? kFirst : kNever, list.count}.reg();
+  return MeasuredList{elements_.next(texts, *state.rule, reg), list.count}.reg();
+}
+
+uint64_t ByteDistances::new_list(Rule& list) {
+  return compares_values(list) ? MeasuredList{kFirst, 0}.reg() : of_list(list, 0);
 }
 
 // The register of a list with so many elements, whatever these are. Where none must follow, none is looked for.
 uint64_t ByteDistances::of_list(Rule& list, uint32_t count) {
   if (kind_ == Bound::AtLeast) return count;
+  if (compares_values(list)) return MeasuredList{kNever, count}.reg();
   const bool needs_more = count < std::max<uint32_t>(list.memory().minimum, 1);
   return MeasuredList{needs_more ? elements_.next_of(list, count) : kNever, count}.reg();
 }
 
-uint32_t ByteDistances::to_end_of_caller(const TextView& texts, const Item& item, const Frame& frame, uint32_t more) {
+uint32_t ByteDistances::to_end_of_caller(const TextView& texts, const Item& item, const Frame& frame, uint32_t more,
+                                         bool differs) {
   const MemoryRole& role = item.state->rule->memory();
   DfaState& target = *frame.target;
   if (role.kind == MemoryRole::Kind::Element) {
     const bool is_new = kind_ != Bound::AtLeast;
     const uint32_t rest = is_new ? elements_.rest(texts, *item.state, item.reg) : of({item.state, 0});
-    return sum(rest, after({&target, after_text(target, Chosen::of(frame.reg).count, role, rest)}));
+    const uint64_t reg = after_text(target, Chosen::of(frame.reg).count, role, rest);
+    const uint32_t way = sum(rest, after({&target, reg, differs}));
+    return differs ? std::min(way, sum(elements_.any(*item.state), after({&target, reg}))) : way;
   }
   const uint32_t rest = of({item.state, 0});
   const uint32_t length = sum(texts_.in_progress(texts, static_cast<CellId>(item.reg)), sum(rest, more));
   const uint64_t before = texts_.of(texts, target, frame.reg);
-  return sum(rest, after({&target, after_text(target, before, role, length)}));
+  return sum(rest, after({&target, after_text(target, before, role, length), differs}));
 }
 
 // The register of a scope or a list after a text of this length.
@@ -91,8 +107,9 @@ uint32_t ByteDistances::repeated(const Place& place, uint32_t first_item, uint32
   const uint32_t last = terminator < 0 ? 0 : bytes_.test(static_cast<uint8_t>(terminator)) ? 1 : kNever;
   if (first_item == kNever || item == kNever || last == kNever) return kNever;
   const bool is_between = place.state == rule.head() || place.state == rule.start();
-  const uint64_t first = is_between ? 0 : first_item;
-  uint64_t items = Count::of(place.reg).needed - (is_between ? 0 : 1), tokens = 0;
+  const bool is_apart = !is_between || place.differs;
+  const uint64_t first = is_apart ? first_item : 0;
+  uint64_t items = Count::of(place.reg).needed - (is_apart ? 1 : 0), tokens = 0;
   // For all of them, the last one too, or what is left after a stride may seem farther.
   if (kind_ == Bound::Enough && items > (item > 1 ? 0 : 1)) {
     const uint32_t stride = stride_of(vocabulary_, rule);
@@ -103,6 +120,17 @@ uint32_t ByteDistances::repeated(const Place& place, uint32_t first_item, uint32
   }
   const uint64_t total = first + tokens + items * item;
   return sum(static_cast<uint32_t>(std::min<uint64_t>(total, kVeryFar)), last);
+}
+
+// The same by the distances of items. A way that differs does so in the first of them, or behind them.
+template <class Distance>
+uint32_t ByteDistances::with_items(const Place& place, Distance&& distance) {
+  const Place head{place.state->rule->head(), kItem};
+  const uint32_t found = repeated(place, distance(Place{place.state, kItem, place.differs}), distance(head));
+  if (!place.differs) return found;
+  const Place plain{place.state, place.reg};
+  const uint32_t behind = repeated(plain, distance(Place{place.state, kItem}), distance(head));
+  return std::min(found, sum(behind, growth({head.state, place.reg, true})));
 }
 
 uint32_t ByteDistances::needed_items(const DfaState& state, uint64_t reg) {
@@ -117,8 +145,9 @@ uint32_t ByteDistances::needed_items(const DfaState& state, uint64_t reg) {
 // What was found before; and the automaton of a plain rule knows how many bytes its states are from the end.
 std::optional<uint32_t> ByteDistances::known(const Place& place) const {
   Rule& rule = *place.state->rule;
-  if (rule.recalls()) return static_cast<uint32_t>(place.reg);
+  if (rule.recalls()) return place.differs ? kNever : static_cast<uint32_t>(place.reg);
   if (const auto it = known_.find(place); it != known_.end()) return it->second;
+  if (place.differs) return {};
   if (const Multiples* multiples = rule.multiples(); multiples && has_all_bytes_ && !may_end(*place.state, place.reg))
     return multiples->bytes_to_end(place.state->key[0], place.reg);
   if (!has_all_bytes_ || place.state->final || !rule.is_plain_nfa()) return {};
@@ -128,45 +157,63 @@ std::optional<uint32_t> ByteDistances::known(const Place& place) const {
 }
 
 uint32_t ByteDistances::of(const Place& place) {
-  if (needs_items(place)) return repeated(place, of({place.state, kItem}), of({place.state->rule->head(), kItem}));
+  if (needs_items(place)) return with_items(place, [this](const Place& item) { return of(item); });
   if (const auto distance = known(place)) return *distance;
-  bounds_.clear();
-  open_.assign(1, place);
-  bounds_[place] = kNever;
-  for (bool changed = true; changed;) {
-    changed = false;
-    for (size_t i = open_.size(); i-- > 0;) {
+  met_ = {{place, 0}};
+  open_.clear();
+  open_.push_back({place});
+  for (bool are_waiting = true; are_waiting;) {
+    are_waiting = false;
+    for (uint32_t i = static_cast<uint32_t>(open_.size()); i-- > 0;) {
+      if (!open_[i].is_waiting) continue;
+      are_waiting = true;
       const size_t num_met = open_.size();
-      changed = improve(open_[i]) || changed;
-      if (open_.size() > num_met) i = open_.size();  // what is called comes before its callers
+      improve(i);
+      if (open_.size() > num_met) i = static_cast<uint32_t>(open_.size());  // what is called comes before its callers
     }
   }
   if (const auto settled = known_.find(place); settled != known_.end()) return settled->second;
-  known_.insert(bounds_.begin(), bounds_.end());
+  for (const Open& open : open_) known_.emplace(open.place, open.bound);
   is_found_ = true;
   const uint32_t found = search(place);
   keep_way(found);
   return found;
 }
 
-// By what is known so far; whether it got shorter. What needs nothing that is still being found is found.
-bool ByteDistances::improve(Place at) {
-  if (known_.contains(at)) return false;
+// By what is known so far. What needs nothing that is still being found is found.
+void ByteDistances::improve(uint32_t index) {
+  const Place at = open_[index].place;
+  open_[index].is_waiting = false;
+  if (known_.contains(at)) return;
+  searched_ = index;
   is_found_ = true;
   const uint32_t found = search(at);
   if (is_found_) {
     known_.emplace(at, found);
     keep_way(found);
   }
-  uint32_t& bound = bounds_[at];
-  return found < std::exchange(bound, std::min(bound, found));
+  lower(index, found, is_found_);
+}
+
+// Those that need the place wait to be searched again: if its bound got lower; or if it is found, and they have no way
+// yet, as detours are taken only where all is found.
+void ByteDistances::lower(uint32_t index, uint32_t bound, bool is_found) {
+  Open& open = open_[index];
+  const bool is_lower = bound < open.bound;
+  open.bound = std::min(open.bound, bound);
+  for (const uint32_t index_of_user : open.users) {
+    Open& user = open_[index_of_user];
+    if (is_lower || (is_found && user.bound == kNever && onward(*user.place.state->rule))) user.is_waiting = true;
+  }
 }
 
 // Whatever lies on the way of the last search knows its distance, too.
 void ByteDistances::keep_way(uint32_t found) {
   if (found == kVeryFar) return;  // how much of it is left farther on is not known
   for (uint32_t v = last_; v != kNever; v = visits_[v].before) {
-    known_.try_emplace(visits_[v].place, found - visits_[v].distance);
+    const auto [known, is_new] = known_.try_emplace(visits_[v].place, found - visits_[v].distance);
+    if (const auto open = is_new ? met_.find(visits_[v].place) : met_.end(); open != met_.end())
+      lower(open->second, known->second, true);
     if (with_detour_ && !visits_[v].after_detour) detours_.insert(visits_[v].place);
   }
 }
@@ -208,22 +255,23 @@ uint32_t ByteDistances::find_way(const Place& from) {
     queue.pop();
     const Place at = visits_[visit].place;
     const bool is_after = visits_[visit].after_detour, may_turn = with_detour_ && !is_after;
-    const auto go = [&](DfaState* target, uint64_t reg, uint32_t bytes, bool turns) {
+    const auto go = [&](const Place& to, uint32_t bytes, bool turns) {
+      const auto& [target, reg, differs] = to;
       Work::spend(kStepsAnEdge);
       uint32_t there = sum(distance, bytes);
-      if (there == kNever) return;
+      if (there == kNever || (differs && !target)) return;
       const bool is_item = from.reg == kItem;
-      const bool is_far = target && !is_item && needs_items({target, reg});
-      if (is_far) there = sum(there, found_so_far({target, reg}));
-      const bool is_end = !target || is_far || (is_item ? target->counter_head : ends(*target, reg));
+      const bool is_far = target && !is_item && needs_items(to);
+      if (is_far) there = sum(there, found_so_far(to));
+      const bool is_end = !target || is_far || (is_item ? target->counter_head && !differs : ends(to));
       if (is_end && there < shortest) {
         shortest = there;
         last_ = visit;
       }
-      if (!target || is_far || (is_item && is_end) || !may_continue(*target, reg)) return;
+      if (!target || is_far || (is_item && target->counter_head) || !may_continue(*target, reg)) return;
       const bool after_detour = is_after || turns;
-      if (const auto rest = known({target, reg})) {  // a way through it needs no search
-        const bool needs_detour = detours_.contains({target, reg});
+      if (const auto rest = known(to)) {  // a way through it needs no search
+        const bool needs_detour = detours_.contains(to);
         if (needs_detour != (with_detour_ && !after_detour)) return;
         if (sum(there, *rest) < shortest) {
           shortest = sum(there, *rest);
@@ -231,11 +279,11 @@ uint32_t ByteDistances::find_way(const Place& from) {
         }
         return;
       }
-      const auto [it, fresh] = (after_detour ? best_after : best).try_emplace({target, reg}, there);
+      const auto [it, fresh] = (after_detour ? best_after : best).try_emplace(to, there);
       if (!fresh && it->second <= there) return;
       it->second = there;
-      visits_.push_back({{target, reg}, there, visit, after_detour});
-      const uint32_t order = is_large ? seeming_distance({target, reg}) : there;
+      visits_.push_back({to, there, visit, after_detour});
+      const uint32_t order = is_large ? seeming_distance(to) : there;
       queue.emplace(order, static_cast<uint32_t>(visits_.size() - 1));
     };
     for_each_edge(at, may_turn, go);
@@ -251,13 +299,14 @@ uint32_t ByteDistances::seeming_distance(const Place& place) {
 
 // What is known so far; a place met for the first time is looked at in the next round.
 uint32_t ByteDistances::found_so_far(const Place& place) {
-  if (needs_items(place))
-    return repeated(place, found_so_far({place.state, kItem}), found_so_far({place.state->rule->head(), kItem}));
+  if (needs_items(place)) return with_items(place, [this](const Place& item) { return found_so_far(item); });
   if (const auto distance = known(place)) return *distance;
-  const auto [found, fresh] = bounds_.try_emplace(place, kNever);
-  if (fresh) open_.push_back(place);
+  const auto [found, fresh] = met_.try_emplace(place, static_cast<uint32_t>(open_.size()));
+  if (fresh) open_.push_back({place});
+  Open& open = open_[found->second];
+  if (std::ranges::find(open.users, searched_) == open.users.end()) open.users.push_back(searched_);
   is_found_ = false;
-  return found->second;
+  return open.bound;
 }
 
 // How an instance of a large family goes on: with the parameter that differs in the lowest bits, of those that its
@@ -301,37 +350,62 @@ bool ByteDistances::has_only_skipped_calls(const DfaState& state, bool may_turn)
                              [&](const CallEdge& call) { return turn(*state.rule, call) == Turn::Detour; });
 }
 
-uint32_t ByteDistances::call_bytes(const Place& from, const CallEdge& call) {
-  if (call.callee->recalls()) return texts_.length_in(from.reg, call.callee->memory().number);
+// `differs`: by what is called, the value differs that the call is in.
+uint32_t ByteDistances::call_bytes(const Place& from, const CallEdge& call, bool differs) {
+  if (call.callee->recalls()) return differs ? kNever : texts_.length_in(from.reg, call.callee->memory().number);
   const Rule& rule = *from.state->rule;
   if (rule.is_list()) {
     const MeasuredList list = MeasuredList::of(from.reg);
     if (list.count >= rule.memory().maximum) return kNever;
-    if (call.callee->is_element() && kind_ != Bound::AtLeast) return list.next;
+    if (call.callee->is_element() && kind_ != Bound::AtLeast)
+      return of_element(rule, *call.callee->start(), list, differs);
+    if (call.callee->is_value() && kind_ == Bound::Enough)
+      return of_value(*call.callee->start(), differs || list.next != kFirst);
   }
   DfaState& start = *call.callee->start();
-  const uint64_t reg = call.callee->is_list() ? of_list(*call.callee, 0) : call.reg;
-  const uint32_t bytes = found_so_far({&start, bounded_register(start, reg)});
+  const uint64_t reg = call.callee->is_list() ? new_list(*call.callee) : call.reg;
+  const Place place{&start, bounded_register(start, reg, differs), differs};
+  const uint32_t bytes = found_so_far(place);
   const auto& span = call.callee->span();
   return kind_ == Bound::Enough && span && span->max_tokens > 0 && bytes > span->max_tokens ? kNever : bytes;
 }
 
-// Reports where one byte, token or call leads: the state, its register and the bytes; no state where the rule ends.
+// In how few bytes the value can become any of very many where it is.
+uint32_t ByteDistances::growth(const Place& place) {
+  const bool is_limited = place.state->rule->counts() && Count::of(place.reg).remaining != Count::kUnlimited;
+  return is_limited ? kNever : growing_.bytes_for_many(*place.state);
+}
+
+uint32_t ByteDistances::of_element(const Rule& rule, DfaState& start, const MeasuredList& list, bool differs) {
+  if (!compares_values(rule)) return differs ? elements_.any(start) : list.next;
+  return differs || list.next != kFirst ? elements_.any(start) : found_so_far({&start, 0});
+}
+
+uint32_t ByteDistances::of_value(DfaState& start, bool differs) {
+  const uint32_t bytes = found_so_far({&start, 0, differs});
+  return bytes == kNever && differs ? sum(found_so_far({&start, 0}), kFewValues) : bytes;
+}
+
+// Reports where one byte, token or call leads: the place and the bytes; no state where the rule ends.
 // Of bytes in a row that lead to the same state, as most bytes of a text do, only the first is reported.
 template <class Edge>
 void ByteDistances::for_each_edge(const Place& from, bool may_turn, Edge&& go) {
-  const auto edge = [&](DfaState* target, uint64_t reg, uint32_t bytes) { go(target, reg, bytes, false); };
+  const auto edge = [&](DfaState* target, uint64_t reg, uint32_t bytes) {
+    go({target, reg, from.differs}, bytes, false);
+  };
   DfaState& state = *from.state;
   Rule& rule = *state.rule;
   if (has_only_skipped_calls(state, may_turn)) return;
   rule.link(state);
+  if (from.differs) go({&state, bounded_register(state, from.reg, false)}, growth(from), false);
   if (may_terminate(state, from.reg) && bytes_.test(static_cast<uint8_t>(rule.terminator()))) edge(nullptr, 0, 1);
   if (!may_repeat(state, from.reg)) return;
   const DfaState* last = nullptr;
   (state.live & bytes_).for_each([&](uint8_t byte) {
     DfaState* target = rule.next(state, byte);
     if (!target || (target == std::exchange(last, target) && !rule.multiples())) return;
-    if (const auto reg = after_byte(state, *target, byte, from.reg)) edge(target, bounded_register(*target, *reg), 1);
+    if (const auto reg = after_byte(state, *target, byte, from.reg))
+      edge(target, bounded_register(*target, *reg, from.differs), 1);
   });
   if (kind_ == Bound::Enough && (!rule.remembers() || rule.is_element())) for_each_longer_token(from, edge);
   for (TokenEdge& tokens : state.token_edges) {
@@ -344,11 +418,14 @@ void ByteDistances::for_each_edge(const Place& from, bool may_turn, Edge&& go) {
     const bool is_cut = kind_ == Bound::AtLeast && turn != Turn::None;
     if (turn == Turn::Detour && !is_cut && !may_turn) continue;
     DfaState* target = rule.target(state, call);
-    const uint32_t bytes = is_cut ? 1 : call_bytes(from, call);
-    uint64_t reg = entering(*target, from.reg);
-    if (call.callee->remembers() || call.callee->is_value())
-      reg = after_text(*target, reg, call.callee->memory(), bytes);
-    go(target, reg, bytes, turn == Turn::Detour && !is_cut);
+    const auto go_by = [&](uint32_t bytes, bool differs) {
+      uint64_t reg = entering(*target, from.reg);
+      if (call.callee->remembers() || call.callee->is_value())
+        reg = after_text(*target, reg, call.callee->memory(), bytes);
+      go({target, reg, differs}, bytes, turn == Turn::Detour && !is_cut);
+    };
+    go_by(is_cut ? 1 : call_bytes(from, call, false), from.differs);
+    if (from.differs) go_by(call_bytes(from, call, true), false);
   }
 }
 
@@ -381,14 +458,14 @@ void ByteDistances::for_each_longer_token(const Place& from, Edge&& edge) {
       ++spelled;
       const Vocabulary::Node& there = vocabulary_.node(node);
       if (at.node != Vocabulary::kRoot && there.token_begin < there.token_own_end)
-        edge(target, bounded_register(*target, *reg), 1);
+        edge(target, bounded_register(*target, *reg, from.differs), 1);
       if (!target->counter_head && may_continue(*target, *reg)) open.push_back({node, target, *reg});
     });
   }
 }
 
 size_t ByteDistances::memory_bytes() const {
-  return known_.size() * kBytesAPlace + texts_.memory_bytes() + elements_.memory_bytes();
+  return known_.size() * kBytesAPlace + texts_.memory_bytes() + elements_.memory_bytes() + growing_.memory_bytes();
 }
 
 }  // namespace maskwright

@@ -21,6 +21,7 @@
 
 #include "recognizer/recognizer.h"
 #include "recognizer/text_sets.h"
+#include "rules/growing_places.h"
 #include "rules/text_lengths.h"
 
 namespace maskwright {
@@ -46,6 +47,8 @@ class NewElements {
   uint32_t rest(const TextView& texts, DfaState& state, uint64_t reg);
   // A whole one, of a list with this register.
   uint32_t next(const TextView& texts, Rule& list, uint64_t reg);
+  // From a state on, one that is none of any kMostElements; kNever if there are too few.
+  uint32_t any(DfaState& state) { return lengths_.of_nth(state, kMostElements + 1); }
   // One of a list that has so many, whatever these are; kNever if there may be none.
   uint32_t next_of(Rule& list, uint32_t count);
   size_t memory_bytes() const;

@@ -23,13 +23,13 @@ TextMeasures::TextMeasures(const Vocabulary& vocabulary, Unit unit) : vocabulary
 uint64_t TextMeasures::of(const TextView& texts, const DfaState& state, uint64_t reg) {
   switch (state.rule->memory().kind) {
     case MemoryRole::Kind::None:
-    case MemoryRole::Kind::Multiple:
-    case MemoryRole::Kind::Value: break;
+    case MemoryRole::Kind::Multiple: break;
     case MemoryRole::Kind::Scope: return environment(texts, static_cast<CellId>(reg));
     case MemoryRole::Kind::Recall: return rest(texts, Recalled::of(reg).text, Recalled::of(reg).position);
     case MemoryRole::Kind::Distinct: return Chosen::of(reg).count;
     case MemoryRole::Kind::Remember:
-    case MemoryRole::Kind::Element: return 0;
+    case MemoryRole::Kind::Element:
+    case MemoryRole::Kind::Value: return 0;
   }
   return reg;
 }

@@ -32,7 +32,8 @@ class TextMeasures {
   enum class Unit { Bytes, Tokens };
   TextMeasures(const Vocabulary& vocabulary, Unit unit);
 
-  // The register of a state, measured. That of a text in progress is 0: how long it is matters only behind it.
+  // The register of a state, measured. That of a text or a value in progress is 0: how long it is matters only behind
+  // it.
   uint64_t of(const TextView& texts, const DfaState& state, uint64_t reg);
   uint32_t in_progress(const TextView& texts, CellId text);
   // Of a scope's register: with a text that was remembered, of this length; and the length of one.

@@ -4,6 +4,7 @@
 #include <unordered_set>
 #include <vector>
 
+#include "rules/growing_places.h"
 #include "support/work.h"
 
 namespace maskwright {
@@ -27,7 +28,7 @@ void UnknownTexts::count(std::span<const Item> items) {
 }
 
 void UnknownTexts::count_set(Rule& list, CellId set) {
-  if (is_trie(set)) count_part(*list.element()->start(), set);
+  if (is_trie(set) && !list.has_values()) count_part(*list.element()->start(), set);
 }
 
 void UnknownTexts::count_part(DfaState& state, CellId set) {
@@ -64,8 +65,10 @@ void UnknownTexts::count_part(DfaState& state, CellId set) {
 }
 
 uint64_t UnknownTexts::sized(const DfaState& state, uint64_t reg) const {
+  if (state.rule->is_value()) return kUnknownBegin;
   if (!state.rule->is_list()) return reg;
   const auto [count, set] = Chosen::of(reg);
+  if (state.rule->has_values()) return Chosen{count, unknown_texts(kMostElements)}.reg();
   if (set == kAllTexts) return reg;
   const uint64_t number = set == kNoTexts ? 0 : numbers_.find({state.rule->element()->start(), set})->second;
   return Chosen{count, unknown_texts(number + longest_)}.reg();

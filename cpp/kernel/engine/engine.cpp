@@ -36,7 +36,7 @@ Engine::Engine(std::shared_ptr<const Vocabulary> vocabulary, std::shared_ptr<con
                           "raise max_tokens where the grammar sets it");
     }
   }
-  intern_at(std::move(items), root.nullable(), 0);
+  intern_at({std::move(items), root.nullable()}, 0);
 }
 
 ConfigId Engine::step(ConfigId config, TokenId token) {
@@ -70,7 +70,7 @@ ConfigId Engine::step(ConfigId config, TokenId token) {
     alive = true;
   }
   if (!alive) return kNoConfig;
-  return after_token(config, token, recognizer, {std::move(items), complete, text_read});
+  return after_token(config, token, text, recognizer, {std::move(items), complete, text_read});
 }
 
 bool Engine::names(ConfigId config, TokenId token) {
@@ -81,18 +81,19 @@ bool Engine::names(ConfigId config, TokenId token) {
   if (!recognizer.push_token(token, true)) return false;
   if (from.core == kNoConfig) return true;
   std::vector<Item> items(recognizer.items().begin(), recognizer.items().end());
-  return after_token(config, kNoToken, recognizer, {std::move(items), recognizer.complete()}) != kNoConfig;
+  return after_token(config, kNoToken, {}, recognizer, {std::move(items), recognizer.complete()}) != kNoConfig;
 }
 
-// Keeps where a token leads. The stacks made last are still the recogniser's.
-ConfigId Engine::after_token(ConfigId config, TokenId token, const Recognizer& recognizer, Landed landed) {
+// Keeps where a token leads. `read`: its text. The stacks made last are still the recogniser's.
+ConfigId Engine::after_token(ConfigId config, TokenId token, std::string_view read, const Recognizer& recognizer,
+                             Landed landed) {
   auto& [items, complete, text] = landed;
   std::unique_lock guard(lock_);
   import_stacks(recognizer, stacks_, items, text);
   ConfigId next;
   if (configs_[config].core != kNoConfig) {
     guard.unlock();
-    next = within_budgets(configs_[config], std::move(items), complete, token != kNoToken);
+    next = within_budgets(configs_[config], std::move(landed), token != kNoToken, read);
     if (next == kNoConfig) return kNoConfig;
     guard.lock();
   } else {
@@ -110,6 +111,7 @@ ConfigId Engine::step_bytes(ConfigId config, std::string_view bytes) {
   std::vector<Item> items(from.span().begin(), from.span().end());
   bool complete = from.complete;
   CellId text = from.text;
+  const std::string_view all = bytes;
   while (true) {
     const std::string_view block = bytes.substr(0, kBlock);
     bytes.remove_prefix(block.size());
@@ -120,7 +122,7 @@ ConfigId Engine::step_bytes(ConfigId config, std::string_view bytes) {
     items.assign(recognizer.items().begin(), recognizer.items().end());
     complete = recognizer.complete();
     text = recognizer.text();
-    if (bytes.empty()) return after_token(config, kNoToken, recognizer, {std::move(items), complete, text});
+    if (bytes.empty()) return after_token(config, kNoToken, all, recognizer, {std::move(items), complete, text});
     const std::lock_guard guard(lock_);
     import_stacks(recognizer, stacks_, items, text);
     account();
@@ -225,7 +227,7 @@ const BareMask& Engine::bare_mask(const Config& config) {
 
 std::unique_ptr<const ConfigMask> Engine::build_mask(Config& config, bool is_near) {
   return keeping_refusal(config, [&]() -> std::unique_ptr<const ConfigMask> {
-    return is_near ? budgets().mask(config.span(), config.complete, config.clock)
+    return is_near ? budgets().mask(config.span(), config.complete, config.clock, config.text)
                    : config_mask(*vocabulary_, stacks_, distinct_masks_, config.span());
   });
 }

@@ -152,9 +152,10 @@ class Engine {
   static constexpr int64_t kUnknownClock = INT64_MIN;
   ConfigId intern(std::vector<Item> items, bool complete, int64_t clock = 0, CellId text = kNoCell);
   static constexpr TokenId kNoToken = -1;
-  ConfigId after_token(ConfigId config, TokenId token, const Recognizer& recognizer, Landed landed);
-  ConfigId within_budgets(const Config& from, std::vector<Item> items, bool complete, bool is_token);
-  ConfigId intern_at(std::vector<Item> items, bool complete, int64_t clock);
+  ConfigId after_token(ConfigId config, TokenId token, std::string_view read, const Recognizer& recognizer,
+                       Landed landed);
+  ConfigId within_budgets(const Config& from, Landed landed, bool is_token, std::string_view read);
+  ConfigId intern_at(Landed landed, int64_t clock);
   void relate(ConfigId id, ConfigId core, ConfigId plain);
   void drop_past_ways(std::vector<Item>& items, int64_t clock);
   void move_deadlines(std::vector<Item>& items, std::optional<int64_t> later);

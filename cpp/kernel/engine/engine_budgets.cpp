@@ -21,13 +21,9 @@ std::string tokens(uint32_t number) {
 }  // namespace
 
 TokenBudgets& Engine::budgets() {
-  if (program_->has_values)
-    throw LimitExceeded(
-        "remembered_text_budget",
-        "token budgets cannot be kept in a grammar with distinct elements of any spelling or of several "
-        "kinds: leave out max_tokens");
-  std::call_once(has_budgets_,
-                 [this] { budgets_ = std::make_unique<TokenBudgets>(*vocabulary_, stacks_, searched_bytes_); });
+  std::call_once(has_budgets_, [this] {
+    budgets_ = std::make_unique<TokenBudgets>(*vocabulary_, stacks_, program_->has_values, searched_bytes_);
+  });
   return *budgets_;
 }
 
@@ -107,23 +103,30 @@ bool Engine::steps_quickly(ConfigId config) const {
   return is_past(configs_[at.core].far_clock) || is_past(configs_[at.core].safe_clock);
 }
 
-// The configuration of the items behind a token, without those that cannot end in time.
-ConfigId Engine::within_budgets(const Config& from, std::vector<Item> items, bool complete, bool is_token) {
+// The configuration of the items behind a token, without those that cannot end in time. `read`: its text.
+ConfigId Engine::within_budgets(const Config& from, Landed landed, bool is_token, std::string_view read) {
+  auto& [items, complete, text] = landed;
   const int64_t clock = from.clock - 1;
-  if (is_token && is_safe(from))  // other text may lead further than any token
+  if (is_token && is_safe(from)) {  // other text may lead further than any token
     std::erase_if(items, [&](const Item& item) {
       const int64_t deadline = stacks_.deadline(item.stack);
       return deadline != kNoDeadline && clock + deadline < 1;
     });
-  else
-    budgets().keep_viable(items, clock);
+  } else {
+    std::vector<Item> viable = items;
+    budgets().keep_viable(viable, clock);
+    const bool is_lost = viable.empty() && !complete;
+    if (!is_lost || !budgets().is_sure(from.span(), from.complete, from.clock, from.text, read))
+      items = std::move(viable);
+  }
   if (items.empty() && !complete) return kNoConfig;
   const std::lock_guard guard(lock_);
-  return intern_at(std::move(items), complete, clock);
+  return intern_at(std::move(landed), clock);
 }
 
 // Sets the clock and takes the items apart from it. The lock is held.
-ConfigId Engine::intern_at(std::vector<Item> items, bool complete, int64_t clock) {
+ConfigId Engine::intern_at(Landed landed, int64_t clock) {
+  auto& [items, complete, text] = landed;
   drop_past_ways(items, clock);
   int64_t last = INT64_MIN;
   for (const Item& item : items) {
@@ -132,16 +135,16 @@ ConfigId Engine::intern_at(std::vector<Item> items, bool complete, int64_t clock
     last = std::max(last, deadline == kNoDeadline ? earliest : deadline);
   }
   if (last == INT64_MIN) {
-    const ConfigId id = intern(std::move(items), complete);
+    const ConfigId id = intern(std::move(items), complete, 0, text);
     if (program_->has_budgets) relate(id, id, id);
     return id;
   }
   if (last != 0) move_deadlines(items, -last);
   std::vector<Item> plain = items;
   move_deadlines(plain, std::nullopt);
-  const ConfigId plain_id = intern(std::move(plain), complete);
+  const ConfigId plain_id = intern(std::move(plain), complete, 0, text);
   const ConfigId core_id = intern(items, complete, 0);
-  const ConfigId id = intern(std::move(items), complete, clock + last);
+  const ConfigId id = intern(std::move(items), complete, clock + last, text);
   relate(id, core_id, plain_id);
   return id;
 }
@@ -250,7 +253,7 @@ ConfigId Engine::initial_within(uint32_t max_tokens, bool& by_bounds) {
     throw;
   }
   const std::lock_guard guard(lock_);
-  return intern_at(std::move(items), complete, max_tokens);
+  return intern_at({std::move(items), complete}, max_tokens);
 }
 
 }  // namespace maskwright

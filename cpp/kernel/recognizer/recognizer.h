@@ -165,6 +165,12 @@ class Recognizer {
   // Of a list of distinct elements: whether another one may follow, or the rest of what comes before it; or of what
   // closes a value.
   bool may_have_another(const Item& list) const;
+  // Whether the set is one to which a value was added last that it had before.
+  bool repeats_value(CellId set) const;
+  // Whether what stands on the stack is part of a value.
+  bool in_value(StackId stack) const {
+    return stack < kScratch ? store_->in_value(stack) : nodes_[stack - kScratch].in_value;
+  }
   // The only item, or nullptr if there are several or none.
   const Item* sole_item() const { return items_.size() - levels_.back().items == 1 ? &items_.back() : nullptr; }
 
@@ -191,7 +197,7 @@ class Recognizer {
   };
   bool push_any(uint8_t byte);
   // Steps are counted here first: reaching the count of the thread is expensive.
-  void spend(size_t steps) {
+  void spend(size_t steps) const {
     unspent_ += steps;
     if (unspent_ < kSpentTogether) return;
     Work::spend(std::exchange(unspent_, 0));
@@ -214,15 +220,11 @@ class Recognizer {
   void remember(std::span<const Frame> frames, uint8_t number, CellId text);
   void add_to_lists(std::span<const Frame> frames, CellId text);
   void return_text(const Item& item);
-  bool repeats_value(CellId set);
   bool may_close(const Item& list);
   void return_value(const Item& item);
   void return_unknown_value(std::span<const Frame> frames);
   void read_into_text(uint8_t byte);
   void keep_text();
-  bool in_value(StackId stack) const {
-    return stack < kScratch ? store_->in_value(stack) : nodes_[stack - kScratch].in_value;
-  }
   CellId looked_into(CellId set, Rule& list);
   template <class Scan>
   void run_calls(Scan&& scan);
@@ -243,7 +245,7 @@ class Recognizer {
   std::vector<Level> levels_;
   std::vector<Pending> pending_;
   size_t num_pending_ = 0;
-  size_t unspent_ = 0;
+  mutable size_t unspent_ = 0;
   bool may_cover_ = false;       // an item of the level may cover another
   StackSet returned_;            // stacks already returned from at this level
   std::vector<uint32_t> slots_;  // open-addressing set over the level's items, for large levels

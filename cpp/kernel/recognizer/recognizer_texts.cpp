@@ -25,8 +25,7 @@ void Recognizer::return_text(const Item& item) {
     add_to_lists(frames, at.text);
 }
 
-// Whether the set is one to which a value was added last that it had before.
-bool Recognizer::repeats_value(CellId set) {
+bool Recognizer::repeats_value(CellId set) const {
   if (!is_trie(set) || cell(set).kind != Cell::Kind::Grown || cell(set).size == 0) return false;
   const Cell grown = cell(set);
   const auto find = [this](CellId id) -> const Cell& { return cell(id); };
