@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 import sys
 from pathlib import Path
 from typing import Any
@@ -199,3 +200,18 @@ def test_runs_of_bytes_are_named_by_their_ends() -> None:
     assert in_words(set(b"ab019")) == ["`0`", "`1`", "`9`", "`a`", "`b`"]
     assert in_words(set(b" \t\n\r-0123456789")) == ["white space", "a digit", "`-`"]
     assert in_words(set(b"()*+")) == ["`(`", "`)`", "`*`", "`+`"]
+
+
+def test_where_no_continuation_is_soon_found_the_rest_is_said() -> None:
+    """Fifty long names that must all come, in any order."""
+    rng = random.Random(1)
+    names = ["".join(rng.choices("abcdefghijklmnopqrstuvwxyz", k=20)) for _ in range(50)]
+    schema = {"type": "object", "properties": {name: {"type": "string"} for name in names}, "required": names}
+    compiled = COMPILER.compile_json_schema(schema, any_order=True)
+    why = compiled.explain_rejection(f'{{"{names[3]}": 1')
+    assert why is not None
+    assert (why.offset, why.found, why.continuation, why.continuation_token_ids) == (25, "1", None, None)
+    assert "a string" in str(why)
+    matcher = mw.GrammarMatcher(compiled)
+    assert matcher.accept_string(f'{{"{names[3]}": ')
+    assert matcher.explain("1").continuation is None

@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from maskwright import _kernel
+from maskwright.errors import LimitError
 from maskwright.tokenizer import TokenizerInfo
 
 MAX_CONTINUATION = 4096  # bytes
@@ -33,22 +34,33 @@ class Continuation(NamedTuple):
 
 def find_continuation(matcher: _kernel.Matcher, info: TokenizerInfo) -> Continuation | None:
     """Return what completes the output from where a matcher stands; None if nothing is found within
-    `MAX_CONTINUATION` bytes. The matcher does not move.
-
-    Raises:
-        LimitError: The grammar is too ambiguous.
+    `MAX_CONTINUATION` bytes, or it takes too long to find out. The matcher does not move.
     """
-    end = _kernel.short_end(matcher, MAX_CONTINUATION)
+    try:
+        end = _kernel.short_end(matcher, MAX_CONTINUATION)
+    except LimitError:  # what else there is to say of the place still holds
+        return None
     if end is None:
         return None
-    twin, ids, rest = _kernel.Matcher(matcher), list[int](), end
-    while not twin.is_completed():
-        token_id = _next_token(twin, rest, info)
-        if token_id is None or len(ids) == MAX_CONTINUATION:
-            return Continuation(b"".join(_text(each, info) for each in end), None)
-        ids.append(token_id)
-        rest = _without(rest, token_id, info) or _kernel.short_end(twin, MAX_CONTINUATION) or []
+    try:
+        ids = _as_tokens(_kernel.Matcher(matcher), end, info)
+    except LimitError:
+        ids = None
+    if ids is None:
+        return Continuation(b"".join(_text(each, info) for each in end), None)
     return Continuation(info.decode(ids), tuple(ids))
+
+
+def _as_tokens(matcher: _kernel.Matcher, end: list[int | bytes], info: TokenizerInfo) -> list[int] | None:
+    """Accept tokens up to the end of the output, those of `end` where they are allowed; None if it takes too many."""
+    ids: list[int] = []
+    while not matcher.is_completed():
+        token_id = _next_token(matcher, end, info)
+        if token_id is None or len(ids) == MAX_CONTINUATION:
+            return None
+        ids.append(token_id)
+        end = _without(end, token_id, info) or _kernel.short_end(matcher, MAX_CONTINUATION) or []
+    return ids
 
 
 def _next_token(matcher: _kernel.Matcher, end: list[int | bytes], info: TokenizerInfo) -> int | None:
