@@ -211,7 +211,7 @@ def test_where_no_continuation_is_soon_found_the_rest_is_said() -> None:
     why = compiled.explain_rejection(f'{{"{names[3]}": 1')
     assert why is not None
     assert (why.offset, why.found, why.continuation, why.continuation_token_ids) == (25, "1", None, None)
-    assert "a string" in str(why)
+    assert str(why).endswith('which asks for `"string"`')
     matcher = mw.GrammarMatcher(compiled)
     assert matcher.accept_string(f'{{"{names[3]}": ')
     assert matcher.explain("1").continuation is None
