@@ -92,6 +92,9 @@ BYTES = of(
     *[bytes([byte]) for byte in range(256)], "{}", "[]", '""', '"}', "},", "],", '":', ', "', "true", "12", ".5", "e1",
     stop=(b"</s>",),
 )  # fmt: skip
+TREE = {"op": {"enum": ["+", "-"]}, "args": {"type": "array", "items": {"$ref": "#/$defs/tree"}}}
+TREES = {"type": "object", "properties": TREE, "required": ["op", "args"], "additionalProperties": False}
+SHORT = {"type": "string", "minLength": 2, "maxLength": 40}
 ROW = {"type": "object", "properties": {"name": {"type": "string"}, "n": {"type": "number"}}, "required": ["name"]}
 SCHEMAS: dict[str, dict[str, Any]] = {
     "anything": {},
@@ -102,6 +105,13 @@ SCHEMAS: dict[str, dict[str, Any]] = {
     "items of several kinds": {"prefixItems": [{"type": "string"}, {"type": "boolean"}], "minItems": 3},
     "one that is contained": {"contains": {"type": "object"}, "items": {"type": ["object", "string", "null"]}},
     "elements of few texts": {"items": {"anyOf": [{"enum": ["a", 1]}, {"type": "object"}]}, "minItems": 4},
+    "white space before what may not be closed": {"items": {"type": "object"}, "minItems": 3},
+    "texts of one letter": {"items": {"type": "string", "pattern": "^a*$"}, "contains": {}},
+    "texts of limited length": {
+        "items": {"type": "array", "items": {"type": "object", "additionalProperties": SHORT}},
+        "minItems": 3,
+    },
+    "trees of few symbols": {"$defs": {"tree": TREES}, "items": {"$ref": "#/$defs/tree"}, "minItems": 2},
 }
 
 

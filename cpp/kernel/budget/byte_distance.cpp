@@ -41,10 +41,7 @@ ByteDistances::ByteDistances(const Vocabulary& vocabulary, Bound kind)
       has_all_bytes_(bytes_.count() == 256),
       bytes_a_named_token_(kind == Bound::AtLeast ? std::max<uint32_t>(vocabulary.max_token_length(), 1) : 1),
       texts_(vocabulary, kind == Bound::Enough ? TextMeasures::Unit::Tokens : TextMeasures::Unit::Bytes),
-      elements_(bytes_,
-                [this](DfaState& state) {
-                  return of({&state, 0});
-                }),
+      elements_(bytes_, [this](DfaState& state) { return of({&state, 0}); }),
       growing_(bytes_) {}
 
 // A way out needs at most two items more than it must have: with fewer allowed, counts that differ meet. One that
@@ -370,8 +367,10 @@ uint32_t ByteDistances::call_bytes(const Place& from, const CallEdge& call, bool
   return kind_ == Bound::Enough && span && span->max_tokens > 0 && bytes > span->max_tokens ? kNever : bytes;
 }
 
-// In how few bytes the value can become any of very many where it is.
+// In how few bytes the value can become any of very many where it is. Within an item it cannot, and what may come
+// behind the item is asked of the repetition.
 uint32_t ByteDistances::growth(const Place& place) {
+  if (place.reg == kItem) return kNever;
   const bool is_limited = place.state->rule->counts() && Count::of(place.reg).remaining != Count::kUnlimited;
   return is_limited ? kNever : growing_.bytes_for_many(*place.state);
 }

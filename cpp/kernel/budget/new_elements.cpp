@@ -39,6 +39,7 @@ uint32_t NewElements::next_of(Rule& list, uint32_t count) {
 // Where there is one, as is seen to in masks, but not where bytes are no tokens.
 uint32_t NewElements::length_of_another(DfaState& state, CellId sized) {
   const uint64_t n = most_texts(sized) + 1;
+  if (const uint32_t length = n > kMostElements ? any(state) : kNever; length != kNever) return length;
   return bytes_.count() == 256 ? lengths_.of_nth_at_most(state, n) : lengths_.of_nth(state, n);
 }
 

@@ -1,6 +1,7 @@
 #include "budget/value_budgets.h"
 
 #include <algorithm>
+#include <span>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -12,7 +13,8 @@ namespace {
 
 constexpr std::string_view kGrowing = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 constexpr size_t kLongestWord = 26;  // 2^26 words of two letters
-constexpr int kFewChoices = 128;     // of the next byte: where there are more, a longer token is as good as a byte
+constexpr int kMostDetours = 2;
+constexpr int kFewChoices = 128;  // of the next byte: where there are more, a longer token is as good as a byte
 constexpr int kAllChoices = 256;
 constexpr size_t kStepsADistance = 20;
 constexpr size_t kBytesAnEntry = 64;  // of a hash table
@@ -26,9 +28,19 @@ int64_t sum(uint32_t bytes, int64_t clock) {
   return bytes == ByteDistances::kNever || clock >= ValueBudgets::kNever ? ValueBudgets::kNever : clock + bytes;
 }
 
-// Whether the item is where a value is closed that its list has.
-bool is_stuck(const Recognizer& view, const Item& item) {
-  return item.state->rule->has_values() && !item.state->final && view.repeats_value(Chosen::of(item.reg).set);
+// Whether that is where a value is closed that its list has.
+bool is_stuck(const Recognizer& view, const DfaState& state, uint64_t reg) {
+  return state.rule->has_values() && !state.final && view.repeats_value(Chosen::of(reg).set);
+}
+
+// The same of white space, which may stand before what closes a value, or in the value. Of a list whose values are not
+// known, it may be so wherever the value may go on.
+bool is_stuck(const Recognizer& view, std::span<const Frame> frames, const Frame& frame) {
+  const DfaState& target = *frame.target;
+  const CellId set = Chosen::of(frame.reg).set;
+  if (!target.rule->has_values() || target.final) return false;
+  if (is_trie(set) || set == kNoTexts) return is_stuck(view, target, frame.reg);
+  return std::ranges::any_of(frames, [](const Frame& other) { return other.target && other.target->rule->is_value(); });
 }
 
 }  // namespace
@@ -62,6 +74,7 @@ int64_t ValueBudgets::below(const Recognizer& view, const Below& at) {
         if (!key.differs) least = std::min<int64_t>(least, 0);
         continue;
       }
+      if (is_stuck(view, view.frames(key.stack), frame)) continue;
       const bool is_first = key.after_value && Chosen::of(frame.reg).set == kNoTexts;
       if (key.differs && key.after_value && !is_first) continue;  // it should have differed by then
       const bool differs = key.differs && (!key.after_value || view.in_value(frame.parent));
@@ -79,7 +92,7 @@ int64_t ValueBudgets::below(const Recognizer& view, const Below& at) {
 }
 
 int64_t ValueBudgets::needed(const Recognizer& view, const Item& item) {
-  if (is_stuck(view, item)) return kNever;
+  if (is_stuck(view, *item.state, item.reg)) return kNever;
   const bool is_value = item.state->rule->is_value();
   const TextView texts(view);
   int64_t least = kNever;
@@ -95,7 +108,7 @@ int64_t ValueBudgets::needed(const Recognizer& view, const Item& item) {
 
 // The same if all values in progress differ already.
 int64_t ValueBudgets::nearest(const Recognizer& view, const Item& item) {
-  if (is_stuck(view, item)) return kNever;
+  if (is_stuck(view, *item.state, item.reg)) return kNever;
   int64_t least = kNever;
   bytes_.for_each_way_down(TextView(view), item, view.frames(item.stack), 0, [&](StackId stack, uint32_t bytes) {
     least = std::min(least, sum(bytes, below(view, {stack, item.state->rule->is_value(), false})));
@@ -125,7 +138,32 @@ std::optional<std::string> ValueBudgets::sure_token(Recognizer& recognizer, int6
   std::string word;
   for (size_t length = 1; length <= kLongestWord && static_cast<int64_t>(length) < clock; ++length)
     if (leads_on(recognizer, word, length, clock)) return word.substr(0, 1);
+  for (int detours = 1; detours <= kMostDetours; ++detours)
+    if (auto token = first_of_detour(recognizer, clock, detours)) return token;
   return {};
+}
+
+// The same of a way on which so many bytes are put in, wherever that is, each going on to what is nearest.
+std::optional<std::string> ValueBudgets::first_of_detour(Recognizer& recognizer, int64_t clock, int detours) {
+  if (detours == 0) return first_of_way(recognizer, clock);
+  if (clock <= 0) return {};
+  const int64_t distance = nearest(recognizer);
+  if (distance > clock) return {};
+  const auto leads_on = [&](const std::string& token, int more) {
+    size_t num_pushed = 0;
+    while (num_pushed < token.size() && recognizer.push(static_cast<uint8_t>(token[num_pushed]))) ++num_pushed;
+    const bool leads = num_pushed == token.size() &&
+                       (needed(recognizer) < clock || first_of_detour(recognizer, clock - 1, more).has_value());
+    recognizer.pop(num_pushed);
+    return leads;
+  };
+  for (int b = 0; b < 256; ++b) {
+    const auto byte = static_cast<uint8_t>(b);
+    const std::string token(1, static_cast<char>(byte));
+    if (is_token(vocabulary_, vocabulary_.root_child(byte)) && leads_on(token, detours - 1)) return token;
+  }
+  const auto token = nearer_token(recognizer, distance);
+  return token && leads_on(*token, detours) ? token : std::nullopt;
 }
 
 // The first token of a way that comes nearer to an end by each token, up to where bounds suffice.

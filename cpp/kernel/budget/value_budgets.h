@@ -11,10 +11,11 @@
 // A way goes by tokens that come nearer to an end, always the first of them; if that leads to a value that a list has,
 // then behind a word that is put in before, the shortest that helps. As only the configuration decides, a sure token
 // leads to where there is another one, a token later. It always exists: as long as bounds suffice, their way is left,
-// and where the value can grow, more words are left than any list has values.
+// and where the value can grow, more words are left than any list has values. Where no place is known to grow, as in
+// trees of few symbols, one or two bytes are put in wherever that leads to another value; a list may have all of those.
 //
-// Cost: a step for each frame that was not met before. A sure token: some hundred bytes, tried with their distances.
-// Not thread-safe. Tested by tests/exhaustive/test_value_budgets.py.
+// Cost: a step for each frame that was not met before. A sure token: some hundred bytes, tried with their distances; of
+// a tree, some thousands. Not thread-safe. Tested by tests/exhaustive/test_value_budgets.py.
 #pragma once
 
 #include <cstdint>
@@ -63,6 +64,7 @@ class ValueBudgets {
   int64_t needed(const Recognizer& recognizer);
   int64_t nearest(const Recognizer& recognizer);
   std::optional<std::string> first_of_way(Recognizer& recognizer, int64_t clock);
+  std::optional<std::string> first_of_detour(Recognizer& recognizer, int64_t clock, int detours);
   std::optional<std::string> nearer_token(Recognizer& recognizer, int64_t distance);
   std::optional<std::string> nearer_token(Recognizer& recognizer, int64_t distance, int most_choices);
   bool leads_on(Recognizer& recognizer, std::string& word, size_t length, int64_t clock);

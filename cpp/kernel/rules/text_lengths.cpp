@@ -21,6 +21,14 @@ uint32_t TextLengths::of_nth(DfaState& from, uint64_t n) {
   return it == found.end() ? kNever : it->second;
 }
 
+uint32_t TextLengths::of_nth_within(DfaState& from, uint64_t n, uint32_t bytes) {
+  const Texts& texts = at_least(from, n, bytes);
+  const bool is_longer = texts.number() < n && !texts.leading.empty();
+  if (is_longer) return reads_plenty(from) ? bytes : kNever;
+  const uint32_t length = of_nth(from, n);
+  return length == kNever ? kNever : std::min(length, bytes);
+}
+
 uint32_t TextLengths::of_nth_at_most(DfaState& from, uint64_t n) {
   const uint32_t length = of_nth(from, n);
   const Texts& texts = texts_.find(&from)->second;
@@ -32,11 +40,11 @@ uint64_t TextLengths::number(DfaState& from) {
   return texts.is_given_up ? kManyTexts : texts.number() + (from.final ? 1 : 0);
 }
 
-const TextLengths::Texts& TextLengths::at_least(DfaState& from, uint64_t n) {
+const TextLengths::Texts& TextLengths::at_least(DfaState& from, uint64_t n, uint32_t within) {
   const auto [it, is_new] = texts_.try_emplace(&from);
   Texts& texts = it->second;
   if (is_new) texts.leading = {{&from, 1}};
-  while (!texts.leading.empty() && !texts.is_given_up && texts.number() < n) lengthen(texts);
+  while (!texts.leading.empty() && !texts.is_given_up && texts.number() < n && texts.length < within) lengthen(texts);
   return texts;
 }
 

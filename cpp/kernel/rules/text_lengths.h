@@ -25,6 +25,8 @@ class TextLengths {
 
   // Of the n-th text, the empty one apart; kNever if there are fewer.
   uint32_t of_nth(DfaState& from, uint64_t n);
+  // The same, or so many bytes if it is longer; kNever also where it is not known whether there is one.
+  uint32_t of_nth_within(DfaState& from, uint64_t n, uint32_t bytes);
   // Of the n-th one, or if there are fewer, of the longest.
   uint32_t of_nth_at_most(DfaState& from, uint64_t n);
   // How many texts there are, the empty one included.
@@ -41,7 +43,7 @@ class TextLengths {
     bool is_given_up = false;
     uint64_t number() const { return found.empty() ? 0 : found.back().first; }
   };
-  const Texts& at_least(DfaState& from, uint64_t n);
+  const Texts& at_least(DfaState& from, uint64_t n, uint32_t within = kNever);
   void lengthen(Texts& texts) const;
 
   const ByteSet bytes_;
