@@ -147,10 +147,11 @@ def test_a_regex_cannot_write_it() -> None:
 def test_what_is_refused_at_run_time() -> None:
     info = BYTES.info()
     compiler = maskwright.GrammarCompiler(info)
-    compiled = compiler.compile_json_schema({"type": "array", "uniqueItems": True})
-    with pytest.raises(maskwright.LimitError, match="of several kinds: leave out max_tokens") as caught:
+    compiled = compiler.compile_json_schema({"type": "array", "uniqueItems": True, "minItems": 2})
+    with pytest.raises(maskwright.LimitError, match=r"max_tokens, 5, is not known.* 10 tokens are enough") as caught:
         maskwright.GrammarMatcher(compiled, max_tokens=5)
     assert caught.value.limit == "remembered_text_budget"
+    assert maskwright.GrammarMatcher(compiled, max_tokens=10).accept_string("[")
     captured = compiler.compile_grammar(maskwright.Grammar.from_ebnf('root ::= x=[a-b]+ r $x\nr[capture] ::= "c"'))
     matcher = maskwright.GrammarMatcher(captured)
     assert matcher.accept_string("abc")

@@ -30,7 +30,7 @@
 //
 // A value that is compared whatever its spelling must differ from more earlier ones than can be known. So its distance
 // is that of a way which *differs*: through a place where it can become any of very many values (growing_places.h),
-// with as many bytes more as that takes. Where none is known, as among arrays of booleans, kFewValues bytes are taken
+// with as many bytes more as that takes. Where none is known, as among arrays of booleans, kFewValues bytes are assumed
 // to do. Of a place in a value, both distances are of use: the plain one once the value differs.
 //
 // Tested by tests/exhaustive/test_token_budgets.py, test_remembered_budgets.py, tests/contract/test_work_limits.py.

@@ -10,9 +10,10 @@
 //
 // A way goes by tokens that come nearer to an end, always the first of them; if that leads to a value that a list has,
 // then behind a word that is put in before, the shortest that helps. As only the configuration decides, a sure token
-// leads to where there is another one, a token later. It always exists: as long as bounds suffice, their way is left,
-// and where the value can grow, more words are left than any list has values. Where no place is known to grow, as in
-// trees of few symbols, one or two bytes are put in wherever that leads to another value; a list may have all of those.
+// leads to where there is another one, a token later. It exists where the value can grow: as long as bounds suffice,
+// their way is left, and after that, more words are left than any list has values. Where no place is known to grow, as
+// in trees of few symbols, that is not certain: one or two bytes are put in wherever that leads to another value, and a
+// list may have all of those.
 //
 // Cost: a step for each frame that was not met before. A sure token: some hundred bytes, tried with their distances; of
 // a tree, some thousands. Not thread-safe. Tested by tests/exhaustive/test_value_budgets.py.

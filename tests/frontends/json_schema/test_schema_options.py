@@ -81,6 +81,7 @@ def test_none_is_the_default() -> None:
         ("whitespace", "'any_whitespace'"),
         ("max_whitespace", "'max_whitespace_cnt'"),
         ("on_unsuported", "'on_unsupported'"),
+        ("max_tokens", "pass it to GrammarMatcher"),
         ("xyz", "the options are: any_whitespace, "),
     ],
 )

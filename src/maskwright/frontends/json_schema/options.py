@@ -152,6 +152,7 @@ _OTHER_NAMES: Final = {
     "compact": "separators",
     "enable_thinking": "reasoning",
 }
+_OF_AN_OUTPUT: Final = ("max_tokens", "max_new_tokens", "budget")
 
 
 def read_options(given: Mapping[str, Any]) -> JsonSchemaOptions:
@@ -181,6 +182,8 @@ def chosen_options(given: Mapping[str, Any], others: Iterable[str] = ()) -> dict
         meant = _OTHER_NAMES.get(name)
         near = meant if meant in names else nearest(name, names)
         hint = f"did you mean {near!r}?" if near else f"the options are: {', '.join(names)}"
+        if name in _OF_AN_OUTPUT:
+            hint = "pass it to GrammarMatcher: it is an argument of each output, not of the grammar"
         raise OptionError(f"unknown option {name[:60]!r}", option=name, hint=hint)
     return chosen
 

@@ -206,3 +206,19 @@ def test_schemas_as_text_keep_their_numbers() -> None:
             schema_to_ir('{"minimum": 1e' + exponent + "}")
     with pytest.raises(LimitError):
         schema_to_ir("[" * 100_000)
+
+
+@pytest.mark.parametrize(
+    ("schema", "said", "hint"),
+    [
+        ({"uniqueItems": "true"}, "uniqueItems must be a boolean, not 'true'", "write true without quotes"),
+        ({"minItems": "3"}, "minItems must be an integer >= 0, not '3'", "write 3 without quotes"),
+        ({"minimum": "-1.5"}, "minimum must be a number, not '-1.5'", "write -1.5 without quotes"),
+        ({"minItems": None}, "minItems must be an integer >= 0, not null", "write an integer >= 0"),
+        ({"enum": True}, "enum must be an array, not true", "write an array"),
+    ],
+)
+def test_values_of_the_wrong_type_are_shown_as_json(schema: dict[str, Any], said: str, hint: str) -> None:
+    with pytest.raises(SchemaError) as caught:
+        schema_to_ir(schema)
+    assert (caught.value.message.endswith(said), caught.value.hint) == (True, hint)

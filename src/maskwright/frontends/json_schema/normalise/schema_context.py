@@ -5,7 +5,8 @@ Tested by tests/frontends/json_schema/normalise/test_schema_keywords.py.
 
 from __future__ import annotations
 
-from typing import Any
+import re
+from typing import Any, Final
 
 from maskwright.errors import SchemaError
 from maskwright.frontends.json_schema.normalise.document_context import DocumentContext
@@ -24,6 +25,9 @@ from maskwright.frontends.json_schema.sets.shape import (
     StringShape,
     union,
 )
+
+_BOOLEAN: Final = re.compile("true|false")
+_NUMBER: Final = re.compile(r"-?[0-9]+(\.[0-9]+)?")
 
 
 class SchemaContext:
@@ -98,6 +102,8 @@ class SchemaContext:
     def malformed(self, keyword: str, expected: str, value: Any, hint: str | None = None) -> SchemaError:
         if isinstance(value, tuple | set | frozenset):
             hint = "use a list, which is JSON's array"
+        elif isinstance(value, str) and _is_meant(value, expected):
+            hint = f"write {value} without quotes"
         return schema_error(
             self.node, keyword, f"{keyword} must be {expected}, not {described(value)}", hint or f"write {expected}"
         )
@@ -109,3 +115,10 @@ class SchemaContext:
 
     def annotate(self, keyword: str, reason: str) -> None:
         self.norm.findings.note(Finding(pointer_of((self.node.path, keyword)), keyword, "annotation", reason))
+
+
+def _is_meant(text: str, expected: str) -> bool:
+    """Whether a string says in quotes what should be none."""
+    if "boolean" in expected:
+        return _BOOLEAN.fullmatch(text) is not None
+    return ("integer" in expected or "number" in expected) and _NUMBER.fullmatch(text) is not None

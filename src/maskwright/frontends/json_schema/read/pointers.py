@@ -5,10 +5,12 @@ Source: RFC 6901. Tested by tests/frontends/json_schema/read/test_schema_referen
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 from urllib.parse import unquote
 
 from maskwright.frontends.json_schema.read.places import Path
+
+_IN_JSON: Final = {None: "null", True: "true", False: "false"}
 
 
 def pointer_of(path: Path) -> str:
@@ -40,5 +42,5 @@ def described(value: Any) -> str:
     """Return what a message says of a value: itself if it is a short scalar, else what it is."""
     if isinstance(value, (dict, list)):
         return f"an {'object' if isinstance(value, dict) else 'array'}"
-    shown = repr(value)
+    shown = _IN_JSON[value] if value is None or isinstance(value, bool) else repr(value)
     return shown if len(shown) <= 60 else shown[:57] + "..."
