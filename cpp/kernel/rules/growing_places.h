@@ -3,11 +3,11 @@
 //     inside a string or a name, {"a": "x      by 6 letters a-z, or 5 of both cases: 26^6 strings
 //     in the digits of a number, [1, 2         by 8 digits: 10^8 numbers
 //
-// Such a place is a state that letters or digits leave as it is. Whatever else the value has, each of the texts that are
-// put there makes it another one, but for as many as the object has members of such names: so of more than
+// Such a place is a state that letters or digits leave as it is. Whatever else the value has, each of the texts that
+// are put there makes it another one, but for as many as the object has members of such names: so of more than
 // kMostElements texts one is left. That is not so of a member whose name must come again, as the last one counts; no
-// JSON Schema asks for that. In an exponent, digits may change nothing, as 0e1 is 0e2; so where a rule reads exponents,
-// digits count only in a state in which a point or an exponent may follow. Its callers are not looked at.
+// JSON Schema asks for that. In an exponent, digits may change nothing, as 0e1 is 0e2; so where a rule reads
+// exponents, digits count only in a state in which a point or an exponent may follow. Its callers are not looked at.
 //
 // Cost: a step for each letter; to see whether there are exponents, for each byte of each state, once for each rule.
 // Tested by tests/exhaustive/test_value_budgets.py.
