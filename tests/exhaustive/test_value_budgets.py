@@ -156,6 +156,21 @@ def test_where_all_short_values_are_taken() -> None:
     assert text == 'aaa"}]</s>'
 
 
+def test_where_no_end_is_found_the_mask_is_an_error() -> None:
+    """Arrays of ones: after the five shortest, another one takes more detours than are tried."""
+    arrays = (seq(OPEN, optional(joined(literal(b"1")))), CLOSE)
+    vocab = of(*"[],1", stop=(b"</s>",))
+    compiled = maskwright.GrammarCompiler(vocab.info()).compile_grammar(maskwright.Grammar(grammar(listed(arrays))))
+    begun = "[[],[1],[1,1],[1,1,1],[1,1,1,1],["
+    matcher = maskwright.GrammarMatcher(compiled, max_tokens=len(begun) + 260)
+    write(matcher, vocab, begun)
+    with pytest.raises(maskwright.LimitError, match="its list has the values that would fit") as caught:
+        mask_of(matcher, vocab.vocab_size)
+    assert caught.value.limit == "remembered_text_budget"
+    assert not any(matcher.accept_token(token) for token in range(vocab.vocab_size))
+    assert matcher.num_accepted_tokens == len(begun)
+
+
 def write(matcher: maskwright.GrammarMatcher, vocab: Vocab, text: str) -> None:
     for byte in text:
         if not matcher.accept_token(vocab.token_bytes.index(byte.encode())):

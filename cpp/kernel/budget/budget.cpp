@@ -7,6 +7,7 @@
 #include "masks/token_walk.h"
 #include "masks/trie_walk.h"
 #include "recognizer/named_tokens.h"
+#include "support/errors.h"
 #include "support/work.h"
 
 namespace maskwright {
@@ -162,17 +163,31 @@ std::unique_ptr<ConfigMask> TokenBudgets::mask(std::span<const Item> items, bool
   MaskSink sink(*this, recognizer_, clock - 1);
   walk(recognizer_, sink);
   if (compares_values_)
-    if (const auto sure = values_.sure_token(recognizer_, clock)) sink.allow(*sure);
+    if (const auto& sure = sure_token(items, complete, clock, text)) sink.allow(*sure);
   account();
-  return sink.mask();
+  auto mask = sink.mask();
+  if (compares_values_ && !complete && mask->num_allowed == 0)
+    throw LimitExceeded("remembered_text_budget",
+                        "no end of the output within max_tokens is found, as its list has the values that would fit: "
+                        "allow more tokens, or leave out max_tokens");
+  return mask;
 }
 
 bool TokenBudgets::is_sure(std::span<const Item> items, bool complete, int64_t clock, CellId text,
                            std::string_view token) {
   if (!compares_values_ || token.empty()) return false;
   const std::lock_guard guard(lock_);
-  recognizer_.reset(stacks_, items, complete, clock, text);
-  return values_.sure_token(recognizer_, clock) == token;
+  return sure_token(items, complete, clock, text) == token;
+}
+
+// The items of a configuration lie where no others do.
+const std::optional<std::string>& TokenBudgets::sure_token(std::span<const Item> items, bool complete, int64_t clock,
+                                                           CellId text) {
+  if (sure_.items != items.data() || sure_.clock != clock || sure_.text != text) {
+    recognizer_.reset(stacks_, items, complete, clock, text);
+    sure_ = {items.data(), clock, text, values_.sure_token(recognizer_, clock)};
+  }
+  return sure_.token;
 }
 
 template <class Sink>

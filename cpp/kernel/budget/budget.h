@@ -37,6 +37,7 @@
 #include <mutex>
 #include <optional>
 #include <span>
+#include <string>
 #include <unordered_map>
 
 #include "budget/byte_distance.h"
@@ -75,7 +76,7 @@ class TokenBudgets {
   // and no rule has a budget.
   int64_t far_clock(std::span<const Item> items);
   // What they allow at any clock. `complete`: the output may end before the token. `text`: of the values that the items
-  // are in.
+  // are in. Throws LimitExceeded where values are compared and no way to an end in time is found.
   std::unique_ptr<ConfigMask> mask(std::span<const Item> items, bool complete, int64_t clock, CellId text);
   // Whether a token of this text may come there, though bounds do not suffice behind it (value_budgets.h).
   bool is_sure(std::span<const Item> items, bool complete, int64_t clock, CellId text, std::string_view token);
@@ -109,6 +110,7 @@ class TokenBudgets {
   TokenEnds after(const Place& place, const TokenEnds& before, uint32_t most);
   uint32_t most_on(const Recognizer& view, StackId stack, int64_t clock);
   int64_t deadline(const Recognizer& view, StackId stack);
+  const std::optional<std::string>& sure_token(std::span<const Item> items, bool complete, int64_t clock, CellId text);
   template <class Sink>
   void walk(Recognizer& recognizer, Sink& sink);
   void account();
@@ -122,6 +124,13 @@ class TokenBudgets {
   TokenReach reach_;
   FarthestLanding landing_;
   ValueBudgets values_;
+  // The last one asked for: that of a mask, as a rule, which is then accepted.
+  struct SureToken {
+    const Item* items = nullptr;
+    int64_t clock = 0;
+    CellId text = kNoCell;
+    std::optional<std::string> token = {};
+  } sure_;
   Recognizer recognizer_;
   bool by_bounds_ = false;  // for the items in question
   std::unordered_map<StackId, int64_t> tightness_;

@@ -382,7 +382,7 @@ uint32_t ByteDistances::of_element(const Rule& rule, DfaState& start, const Meas
 
 uint32_t ByteDistances::of_value(DfaState& start, bool differs) {
   const uint32_t bytes = found_so_far({&start, 0, differs});
-  return bytes == kNever && differs ? sum(found_so_far({&start, 0}), kFewValues) : bytes;
+  return bytes == kNever && differs ? sum(found_so_far({&start, 0}), kAssumedBytes) : bytes;
 }
 
 // Reports where one byte, token or call leads: the place and the bytes; no state where the rule ends.

@@ -30,8 +30,8 @@
 //
 // A value that is compared whatever its spelling must differ from more earlier ones than can be known. So its distance
 // is that of a way which *differs*: through a place where it can become any of very many values (growing_places.h),
-// with as many bytes more as that takes. Where none is known, as among arrays of booleans, kFewValues bytes are assumed
-// to do. Of a place in a value, both distances are of use: the plain one once the value differs.
+// with as many bytes more as that takes. Where none is known, as among arrays of booleans, kAssumedBytes are taken to
+// do. Of a place in a value, both distances are of use: the plain one once the value differs.
 //
 // Tested by tests/exhaustive/test_token_budgets.py, test_remembered_budgets.py, tests/contract/test_work_limits.py.
 #pragma once
@@ -58,7 +58,6 @@ class ByteDistances {
   enum class Bound { Enough, AtLeast, Bytes };
   static constexpr uint32_t kNever = 0xFFFFFFFF;
   static constexpr uint32_t kVeryFar = kNever - 1;  // as far, or farther: no budget is as large
-  static constexpr uint32_t kFewValues = 256;
   ByteDistances(const Vocabulary& vocabulary, Bound kind);
 
   // From the state to the end of its rule, at least one byte or token; kNever if there is no such way.

@@ -38,7 +38,6 @@ struct MeasuredList {
 
 class NewElements {
  public:
-  static constexpr uint32_t kFarText = 256;
   static constexpr uint32_t kNever = 0xFFFFFFFF;
   // `to_end`: the bytes from a state of an element to its end, none if it may end there.
   NewElements(const ByteSet& bytes, std::function<uint32_t(DfaState&)> to_end)
@@ -49,8 +48,8 @@ class NewElements {
   // A whole one, of a list with this register.
   uint32_t next(const TextView& texts, Rule& list, uint64_t reg);
   // From a state on, one that is none of any kMostElements; kNever if there are too few. Of texts of which few have so
-  // many bytes, such as of one letter only, kFarText bytes are taken to do.
-  uint32_t any(DfaState& state) { return lengths_.of_nth_within(state, kMostElements + 1, kFarText); }
+  // many bytes, such as of one letter only, kAssumedBytes are taken to do.
+  uint32_t any(DfaState& state) { return lengths_.of_nth_within(state, kMostElements + 1, kAssumedBytes); }
   // One of a list that has so many, whatever these are; kNever if there may be none.
   uint32_t next_of(Rule& list, uint32_t count);
   size_t memory_bytes() const;

@@ -3,7 +3,8 @@
 // What fits into a budget depends on the elements that a list of distinct ones has. But far from the end it does not
 // matter which they are: as many as there are make an element but a few bytes longer. So the clock from which on a
 // configuration is safe (budget.h) is found for one whose sets are known by their sizes only, up to the next power of
-// two, and holds for all that have such sets.
+// two, and holds for all that have such sets. Of values that are compared whatever their spelling, not even that
+// counts.
 //
 //     ["red", "gre        sets of 1 and of 1:   the same as     ["up", "gre       and as    ["red", "blue", "gre
 //

@@ -103,7 +103,7 @@ int64_t ValueBudgets::needed(const Recognizer& view, const Item& item) {
   bytes_.for_each_differing_way_down(texts, item, view.frames(item.stack), [&](StackId stack, uint32_t bytes) {
     least = std::min(least, sum(bytes, below(view, {stack, is_value, false})));
   });
-  return least == kNever ? sum(ByteDistances::kFewValues, nearest(view, item)) : least;
+  return least == kNever ? sum(kAssumedBytes, nearest(view, item)) : least;
 }
 
 // The same if all values in progress differ already.
@@ -135,9 +135,8 @@ int64_t ValueBudgets::nearest(const Recognizer& recognizer) {
 std::optional<std::string> ValueBudgets::sure_token(Recognizer& recognizer, int64_t clock) {
   if (recognizer.complete() || needed(recognizer) < clock) return {};
   if (auto token = first_of_way(recognizer, clock)) return token;
-  std::string word;
   for (size_t length = 1; length <= kLongestWord && static_cast<int64_t>(length) < clock; ++length)
-    if (leads_on(recognizer, word, length, clock)) return word.substr(0, 1);
+    if (auto token = first_of_word(recognizer, length, clock)) return token;
   for (int detours = 1; detours <= kMostDetours; ++detours)
     if (auto token = first_of_detour(recognizer, clock, detours)) return token;
   return {};
@@ -231,11 +230,12 @@ std::optional<std::string> ValueBudgets::nearer_token(Recognizer& recognizer, in
   return {};
 }
 
-// Whether a way leads on behind some word of this length, which is put where the value can grow. The word is returned.
-bool ValueBudgets::leads_on(Recognizer& recognizer, std::string& word, size_t length, int64_t clock) {
+// The first letter of a word of this length behind which a way leads on, put in where the value can grow.
+std::optional<std::string> ValueBudgets::first_of_word(Recognizer& recognizer, size_t length, int64_t clock) {
   const int64_t before = needed(recognizer);
-  word.clear();
-  std::vector<size_t> next{0};
+  const int64_t on = clock - static_cast<int64_t>(length);  // behind the word
+  std::string word;
+  std::vector<size_t> next{0};  // letters to try, at each place
   while (!next.empty()) {
     const size_t i = next.back()++;
     if (i == kGrowing.size()) {
@@ -249,20 +249,20 @@ bool ValueBudgets::leads_on(Recognizer& recognizer, std::string& word, size_t le
     const auto byte = static_cast<uint8_t>(kGrowing[i]);
     if (!is_token(vocabulary_, vocabulary_.root_child(byte)) || !recognizer.push(byte)) continue;
     word.push_back(kGrowing[i]);
-    const bool grows = needed(recognizer) <= before;
+    const int64_t there = needed(recognizer);
+    const bool grows = there <= before;
     if (grows && word.size() < length) {
       next.push_back(0);
       continue;
     }
-    const auto on = static_cast<int64_t>(clock - word.size());
-    if (grows && (needed(recognizer) <= on || first_of_way(recognizer, on))) {
+    if (grows && (there <= on || first_of_way(recognizer, on))) {
       recognizer.pop(word.size());
-      return true;
+      return word.substr(0, 1);
     }
     word.pop_back();
     recognizer.pop();
   }
-  return false;
+  return {};
 }
 
 size_t ValueBudgets::memory_bytes() const {

@@ -68,7 +68,7 @@ class ValueBudgets {
   std::optional<std::string> first_of_detour(Recognizer& recognizer, int64_t clock, int detours);
   std::optional<std::string> nearer_token(Recognizer& recognizer, int64_t distance);
   std::optional<std::string> nearer_token(Recognizer& recognizer, int64_t distance, int most_choices);
-  bool leads_on(Recognizer& recognizer, std::string& word, size_t length, int64_t clock);
+  std::optional<std::string> first_of_word(Recognizer& recognizer, size_t length, int64_t clock);
 
   const Vocabulary& vocabulary_;
   ByteDistances& bytes_;

@@ -34,7 +34,10 @@ uint32_t bytes_for_more(uint64_t choices) {
 
 uint32_t GrowingPlaces::bytes_for_many(DfaState& state) {
   const auto [it, is_new] = known_.try_emplace(&state, kNever);
-  if (!is_new) return it->second;
+  return is_new ? it->second = count_bytes(state) : it->second;
+}
+
+uint32_t GrowingPlaces::count_bytes(DfaState& state) {
   Rule& rule = *state.rule;
   if ((rule.counts() && !state.counter_head) || rule.lengths() || rule.multiples()) return kNever;
   if (rule.reads_text() && !rule.is_value()) return kNever;
@@ -45,14 +48,11 @@ uint32_t GrowingPlaces::bytes_for_many(DfaState& state) {
     }));
   };
   Work::spend(kDigits.size() + kLetters.size());
-  if (const uint64_t letters = choices(kLetters); letters > 1) {
-    it->second = bytes_for_more(letters);
-  } else if (const uint64_t digits = choices(kDigits); digits > 1) {
-    const bool may_be_exponent =
-        !can_read(state, '.') && !can_read(state, 'e') && !can_read(state, 'E') && reads_exponents(rule);
-    if (!may_be_exponent) known_[&state] = bytes_for_more(digits);
-  }
-  return known_[&state];
+  if (const uint64_t letters = choices(kLetters); letters > 1) return bytes_for_more(letters);
+  const uint64_t digits = choices(kDigits);
+  if (digits < 2) return kNever;
+  const bool is_before_exponent = can_read(state, '.') || can_read(state, 'e') || can_read(state, 'E');
+  return is_before_exponent || !reads_exponents(rule) ? bytes_for_more(digits) : kNever;
 }
 
 bool GrowingPlaces::reads_exponents(Rule& rule) {

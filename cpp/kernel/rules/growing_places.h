@@ -23,6 +23,8 @@ namespace maskwright {
 
 // More than any list of values has.
 inline constexpr uint64_t kMostElements = uint64_t{1} << 24;
+// Bytes that are assumed to make a value another one where it is not known where it can grow.
+inline constexpr uint32_t kAssumedBytes = 256;
 
 class GrowingPlaces {
  public:
@@ -36,6 +38,7 @@ class GrowingPlaces {
   size_t memory_bytes() const;
 
  private:
+  uint32_t count_bytes(DfaState& state);
   bool reads_exponents(Rule& rule);
 
   const ByteSet bytes_;
