@@ -14,9 +14,9 @@ from frontends.json_schema.normalise.test_schema_deferral import random_schema
 from maskwright import _kernel
 from maskwright.frontends.json_schema import Finding
 from maskwright.ir import OP_CALL, OP_GUARD, OP_SPAN, OP_SUBGRAMMAR, OP_TOKENS, Expr, GrammarIR, Rule, seq, text
-from maskwright.ir.subgrammars import spelled_out
+from maskwright.ir.subgrammars import has_deferred, spelled_out
 from maskwright.ir.walks import postorder
-from maskwright.structural_tag import get_model_structural_tag
+from maskwright.structural_tag import get_model_structural_tag, model_families
 from maskwright.structural_tag.arguments import snippets as module
 from maskwright.structural_tag.formats.classes import JSONSchemaFormat
 from maskwright.structural_tag.formats.kept import KEPT
@@ -35,6 +35,12 @@ WITH_MARKS = mw.TokenizerInfo.from_vocab(
 )
 INFOS = {"text": INFO, "tokens": WITH_MARKS}
 ALL = ["json", *STYLES]
+WHITE_SPACE: list[dict[str, Any]] = [
+    {},
+    {"max_whitespace_cnt": 0},
+    {"whitespace_pattern": r"[ \t]{0,32}"},
+    {"whitespace_pattern": " |\n {2}"},
+]
 CITY = {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]}
 
 
@@ -70,6 +76,21 @@ def test_usual_arguments_are_deferred(style: str, marks: str, any_order: bool) -
     assert is_deferred(snippet(JSONSchemaFormat(CITY, style=style, any_order=any_order), INFOS[marks]))
 
 
+@pytest.mark.parametrize("family", model_families())
+def test_every_family_defers_them(family: str) -> None:
+    tools = [
+        {"type": "function", "function": {"name": f"f{i}", "parameters": CITY | {"title": str(i)}}} for i in (1, 2)
+    ]
+    made = mw.Grammar.from_structural_tag(get_model_structural_tag(family, tools=tools))
+    assert has_deferred(made.compact_ir)
+
+
+def test_white_space_is_read_at_once() -> None:
+    for pattern in (r"(?=\t) ", "x", "["):
+        with pytest.raises(mw.MaskwrightError, match=r"whitespace_pattern|no value"):
+            snippet(JSONSchemaFormat(CITY, whitespace_pattern=pattern))
+
+
 @pytest.mark.parametrize("marks", INFOS)
 @pytest.mark.parametrize("style", ALL)
 def test_the_same_as_at_once(style: str, marks: str, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -87,7 +108,7 @@ def test_the_same_as_at_once(style: str, marks: str, monkeypatch: pytest.MonkeyP
             capture=capture,
             any_order=any_order,
             strict_mode=rng.random() < 0.3,
-            max_whitespace_cnt=rng.choice([None, 0]),
+            **rng.choice(WHITE_SPACE if style == "json" else WHITE_SPACE[:2]),
         )
         try:
             late, report = whole_snippet(it, info)

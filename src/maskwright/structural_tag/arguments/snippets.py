@@ -19,6 +19,7 @@ from maskwright.frontends.json_schema import Finding, JsonSchemaOptions, schema_
 from maskwright.frontends.json_schema.emit.layout import layout_of
 from maskwright.frontends.json_schema.normalise.deferral import Deferral, deferral_of, report_of
 from maskwright.frontends.json_schema.read.guidance import layout_options
+from maskwright.frontends.json_schema.text.white_space import matches_for_sure
 from maskwright.ir import Expr, GrammarIR, Promised, deferred_subgrammar, subgrammar
 from maskwright.ir.emptiness import admits_nothing
 from maskwright.structural_tag.formats.classes import JSONSchemaFormat
@@ -75,7 +76,7 @@ def _deferral(it: JSONSchemaFormat, style: SpelledStyle | None) -> Deferral | No
 
 
 def _cannot_fail(it: JSONSchemaFormat, seen: Deferral, style: SpelledStyle | None) -> bool:
-    if it.whitespace_pattern is not None:
+    if it.whitespace_pattern is not None and not matches_for_sure(it.whitespace_pattern):
         return False
     if it.formats == "annotate" and seen.has_formats:  # they are reported
         return False

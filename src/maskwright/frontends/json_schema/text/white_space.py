@@ -64,6 +64,15 @@ def white_space(pattern: str) -> Expr:
     return expr
 
 
+def matches_for_sure(pattern: str) -> bool:
+    """Return whether this pattern, without a search, is seen to match some text.
+
+    Raises:
+        OptionError: As of `white_space`.
+    """
+    return all(part[0] not in (OP_AND, OP_NOT) for part in postorder(white_space(pattern)))
+
+
 def _bytes_of(expr: Expr) -> int:
     """The bytes that matches consist of, as bits; with intersections maybe some more."""
     found: dict[int, int] = {}
