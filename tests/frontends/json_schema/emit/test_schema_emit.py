@@ -87,6 +87,20 @@ def test_repeated_alternatives_do_not_multiply() -> None:
     assert sizes[1] < 5 * sizes[0]
 
 
+def test_alternatives_are_those_of_the_place_that_they_come_from() -> None:
+    node = {"type": "object", "additionalProperties": False, "required": ["n"]}
+    node["properties"] = {"n": {"anyOf": [{"type": "null"}, {"$ref": "#/$defs/node"}]}}
+    rules = schema_to_ir({"$ref": "#/$defs/node", "$defs": {"node": node}}, COMPACT).dump().splitlines()
+    assert rules[0] == '#/$defs/node ::= "{\\"n\\": " (#/$defs/node | "null") "}"'
+    large = {"type": "object", "properties": {f"p{i}": {"type": "boolean"} for i in range(50)}}
+    sizes = []
+    for times in (1, 20):
+        each = {f"m{i}": {"anyOf": [{"$ref": "#/$defs/large"}, {"const": i}]} for i in range(times)}
+        schema = {"type": "object", "properties": each, "$defs": {"large": large}}
+        sizes.append(len(schema_to_ir(schema).dump()))
+    assert sizes[1] < 2 * sizes[0]
+
+
 def test_time_for_large_schemas() -> None:
     big: list[tuple[Any, float]] = [
         ({"enum": [f"value {i}" for i in range(20_000)]}, 0.5),

@@ -6,8 +6,11 @@ rule, named after its JSON pointer. Places are told apart by the identity of the
 
     {"type": "array", "items": {"type": "integer"}}   →   "[" ws (integer (ws "," ws integer)* ws)? "]"
 
-Invariant: every place occurs at most twice in the grammar, once inline and once as a rule, so size is linear in the
-schema. Recursion in Python is limited to _INLINE_LEVELS: what lies deeper waits in a queue.
+Objects and arrays that are one alternative among several, as in `anyOf` of null and a `$ref`, are those of the place
+that they come from: they are told apart by their identity, too.
+
+Invariant: every place and every alternative occurs at most twice in the grammar, once inline and once as a rule, so
+size is linear in the schema. Recursion in Python is limited to _INLINE_LEVELS: what lies deeper waits in a queue.
 Tested by tests/frontends/json_schema/emit/test_schema_emit.py and test_schema_suite.py.
 """
 
@@ -33,6 +36,8 @@ from maskwright.frontends.json_schema.sets.shape import (
     FREE_OBJECTS,
     OBJECT,
     UNKNOWN_SHAPE,
+    ArrayShape,
+    ObjectShape,
     Shape,
 )
 from maskwright.ir import Expr
@@ -50,7 +55,8 @@ class Emitter(SchemaRules):
         super().__init__(norm, layout)
         self._known: dict[Any, Expr | None] = {}
         self._targets: dict[tuple[str, int], Node] = {}
-        self._queue: list[tuple[Expr, Conj, int]] = []
+        self._parts: dict[tuple[int, int, bool], tuple[Any, Conj, ObjectShape | ArrayShape]] = {}
+        self._queue: list[tuple[Expr, Any, Conj, int]] = []
         self._level = 0
         self._capture_members = capture_members  # while the outermost objects are made
 
@@ -59,8 +65,8 @@ class Emitter(SchemaRules):
         expr = self.place(conj, depth)
         self._capture_members = False
         while self._queue:
-            rule, waiting, depth = self._queue.pop()
-            self.builder.define(rule, self._shape(self.norm.shape_of(waiting), depth))
+            rule, key, waiting, depth = self._queue.pop()
+            self.builder.define(rule, self._shape(self.norm.shape_of(waiting), depth, key, waiting))
         return expr
 
     def place(self, conj: Conj, depth: int) -> Expr:
@@ -110,11 +116,11 @@ class Emitter(SchemaRules):
             return shape.text
         if self._level >= _INLINE_LEVELS:
             rule = self._known[key] = self._declare(conj)
-            self._queue.append((rule, conj, depth))
+            self._queue.append((rule, key, conj, depth))
             return rule
         self._known[key] = None
         self._level += 1
-        expr = self._shape(shape, depth)
+        expr = self._shape(shape, depth, key, conj)
         self._level -= 1
         declared = self._known[key]
         if declared is not None:  # it refers to itself
@@ -136,28 +142,58 @@ class Emitter(SchemaRules):
     def _declare(self, conj: Conj) -> Expr:
         return self.builder.declare(_name(conj))
 
-    def _shape(self, shape: Shape, depth: int) -> Expr:
+    def _shape(self, shape: Shape, depth: int, key: Any, conj: Conj) -> Expr:
         if shape.text is not None:
             return shape.text
         if shape is ANY_SHAPE or shape is UNKNOWN_SHAPE:
             return self.layout.styles[depth].value
         objects, arrays = shape.objects, shape.arrays
+        has_scalars = shape.mask & ~(OBJECT | ARRAY) != 0
+        if has_scalars or len(objects) + len(arrays) > 1:
+            key = None  # none of the parts is all of the place
         parts: list[Expr] = []
         is_free = objects is FREE_OBJECTS and (not self.strict or shape.mask == ALL_TYPES)
         if is_free and not self.captures_members:
             parts.append(self.layout.styles[depth].object)
         else:
-            parts += [object_text(self, part, depth, self.strict and not is_free) for part in objects]
+            closed = self.strict and not is_free
+            parts += [self._part(part, depth, closed, key, conj) for part in objects]
         if arrays is FREE_ARRAYS:
             parts.append(self.layout.styles[depth].array)
         else:
-            parts += [array_text(self, part, depth) for part in arrays]
-        if shape.mask & ~(OBJECT | ARRAY):
+            parts += [self._part(part, depth, False, key, conj) for part in arrays]
+        if has_scalars:
             parts += scalar_texts(shape, self.norm.options.numbers, self.refuse, self.builder)
         expr = one_of(parts)
         if not (objects or arrays):
             shape.text = expr
         return expr
+
+    def _part(self, part: ObjectShape | ArrayShape, depth: int, closed: bool, key: Any, conj: Conj) -> Expr:
+        """Return the spellings of an alternative; with `key`, of the only one of the place known by it."""
+        if self.captures_members:
+            return self._text(part, depth, closed)
+        identity = id(part), depth if self.layout.depth_matters else 0, closed
+        known = self._parts.get(identity)
+        if known is not None:
+            return self._used_again(known[0], known[1])
+        if key is not None:
+            self._parts[identity] = key, conj, part
+            return self._text(part, depth, closed)
+        self._parts[identity] = identity, conj, part
+        self._known[identity] = None
+        expr = self._text(part, depth, closed)
+        declared = self._known[identity]
+        if declared is not None:  # it refers to itself
+            self.builder.define(declared, expr)
+            expr = declared
+        self._known[identity] = expr
+        return expr
+
+    def _text(self, part: ObjectShape | ArrayShape, depth: int, closed: bool) -> Expr:
+        if isinstance(part, ArrayShape):
+            return array_text(self, part, depth)
+        return object_text(self, part, depth, closed)
 
 
 def _name(conj: Conj) -> str:
