@@ -71,7 +71,8 @@ def test_token_budgets() -> None:
         if not language.viable(()):
             continue
         checked += 1
-        matcher = maskwright.GrammarMatcher(compile_fresh(ir, TEXT_STOPS), max_tokens=max_tokens)
+        compiled = compile_fresh(ir, TEXT_STOPS)
+        matcher = maskwright.GrammarMatcher(compiled, max_tokens=max_tokens, budget="exact")
         model = BudgetModel(language)
         for _ in range(max_tokens + 1):
             allowed = model.allowed()
