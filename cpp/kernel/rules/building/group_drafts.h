@@ -14,7 +14,6 @@
 // Tested by tests/exhaustive.
 #pragma once
 
-#include <functional>
 #include <unordered_map>
 #include <unordered_set>
 #include <vector>
@@ -63,15 +62,23 @@ class GroupDrafts {
   std::vector<Member> members_;
 
  private:
+  // What becomes part of its callers.
+  struct Inlining {
+    std::vector<uint32_t> callers_first;       // the members that are reached
+    std::vector<uint32_t> position;            // there, by member
+    std::vector<uint8_t> is_inlined, is_rule;  // by member; both, where some calls stay, maybe from outside
+  };
+
   static uint32_t moved_argument(const Member& from, Member& to, const NfaEdge& edge);
   std::vector<uint32_t> unit_edges(const Member& member) const;
   uint32_t called_member(const Member& member, uint32_t edge) const;
   static void take_over(Member& heir, Member& member);
   static void drop_idle_calls(Member& member);
+  bool calls_some_twice(const Member& member) const;
   std::vector<uint32_t> member_callees(const Member& member) const;
   std::vector<uint32_t> members_callees_first() const;
-  std::vector<uint8_t> members_to_inline(const std::vector<uint32_t>& reached) const;
-  bool splice_calls(Member& caller, const std::function<bool(uint32_t)>& is_inlined);
+  Inlining plan_inlining() const;
+  bool splice_calls(uint32_t caller, const Inlining& inlining);
   static std::vector<NfaDraft::Edge> self_calls(const Member& member);
   static bool is_closed_under_concatenation(const Member& member);
   bool replace_self_calls(Member& member);

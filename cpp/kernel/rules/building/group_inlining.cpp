@@ -8,6 +8,7 @@
 //
 // Source: inlining and node merging as in XGrammar (Dong et al. 2024); self calls as jumps after Nederhof 2000.
 #include <algorithm>
+#include <unordered_map>
 
 #include "automata/nfa_reduction.h"
 #include "rules/building/group_drafts.h"
@@ -17,36 +18,52 @@ namespace maskwright {
 namespace {
 
 constexpr size_t kMaxInlinedEdges = 2000;  // of a member that is called from one place
-constexpr size_t kMaxCopiedEdges = 256;    // that inlining a member in several places may add
+constexpr size_t kMaxCopiedEdges = 128;    // that inlining a member in several places may add
 constexpr size_t kMaxTotalEdges = 50'000;  // copied in all, in one component
+constexpr double kWorthReducing = 1.25;    // edges of a member that has taken others in, to those before
 constexpr int kMaxRounds = 8;              // an inlined member may turn its caller's calls into jumps, and so on
+
+bool is_expression(const RuleDraft& member) {  // a scope's register is its own
+  return member.kind == BlueprintUnit::Kind::Expression && !member.rule->is_scope();
+}
+
+bool goes_on_at_end(const NfaDraft& draft) {
+  return std::ranges::any_of(draft.edges, [](const NfaDraft::Edge& e) { return e.source == kFinal; });
+}
 
 }  // namespace
 
 void GroupDrafts::inline_members() {
   if (!optimisations.inlining) return;
-  const auto is_expression = [](const Member& m) {  // a scope's register is its own
-    return m.kind == BlueprintUnit::Kind::Expression && !m.rule->is_scope();
-  };
   std::vector<uint32_t> changed;
   for (uint32_t i = 0; i < members_.size(); ++i)
     if (is_expression(members_[i]) && !member_callees(members_[i]).empty()) changed.push_back(i);
-  for (int round = 0; round < kMaxRounds && !changed.empty(); ++round) {
+  std::vector<size_t> reduced_edges(members_.size());  // that each had when it was reduced
+  for (int round = 0; round < kMaxRounds && !changed.empty() && num_inlined_edges_ <= kMaxTotalEdges; ++round) {
     for (const uint32_t i : changed) {
-      reduce(members_[i].draft, reduction_budget_);
+      NfaDraft& draft = members_[i].draft;
+      if (draft.edges.size() > kWorthReducing * reduced_edges[i] && calls_some_twice(members_[i])) {
+        reduce(draft, reduction_budget_);
+        reduced_edges[i] = draft.edges.size();
+      }
       loop_self_calls(members_[i]);
     }
     changed.clear();
-    const std::vector<uint32_t> order = members_callees_first();
-    std::vector<uint8_t> chosen = members_to_inline(order), done(members_.size());
-    for (const uint32_t i : order) {
-      done[i] = 1;
-      if (is_expression(members_[i]) &&
-          splice_calls(members_[i], [&](uint32_t callee) { return chosen[callee] && done[callee]; }))
-        changed.push_back(i);
-      if (members_[i].draft.edges.size() > kMaxInlinedEdges) chosen[i] = 0;
-    }
+    const Inlining inlining = plan_inlining();
+    // Callers first, so that what they take in is as it was.
+    for (const uint32_t i : inlining.callers_first)
+      if (inlining.is_rule[i] && splice_calls(i, inlining)) changed.push_back(i);
   }
+}
+
+// Whether some member is called from two places, which may be one once the draft is reduced, or calls itself.
+bool GroupDrafts::calls_some_twice(const Member& member) const {
+  std::unordered_map<const Rule*, uint32_t> places{{member.rule, ~0u}};
+  return std::ranges::any_of(member.draft.edges, [&](const NfaDraft::Edge& e) {
+    if (e.edge.kind != EdgeKind::Call) return false;
+    const Rule* callee = member.callees[e.edge.argument].rule;
+    return member_of_.contains(callee) && places.try_emplace(callee, e.edge.target).first->second != e.edge.target;
+  });
 }
 
 // The members that a member calls, once for each call.
@@ -86,42 +103,86 @@ std::vector<uint32_t> GroupDrafts::members_callees_first() const {
   return out;
 }
 
-// By member: whether it is called from one place, or small. Counters call their items, whatever these are.
-std::vector<uint8_t> GroupDrafts::members_to_inline(const std::vector<uint32_t>& reached) const {
-  std::vector<size_t> num_calls(members_.size());
-  std::vector<uint8_t> out(members_.size(), 1);
-  for (const uint32_t i : reached)
-    for (const uint32_t callee : member_callees(members_[i])) {
-      ++num_calls[callee];
-      if (callee == i || members_[i].kind != BlueprintUnit::Kind::Expression) out[callee] = 0;
-    }
-  for (uint32_t i = 0; i < members_.size(); ++i)
-    if (members_[i].kind != BlueprintUnit::Kind::Expression || members_[i].rule->is_kept() ||
-        (num_calls[i] > 1 && (num_calls[i] - 1) * members_[i].draft.edges.size() > kMaxCopiedEdges))
-      out[i] = 0;
-  out[0] = 0;
+// What is called where, all told by the calls that lead to members later in `callers_first`; others go back and stay
+// calls. A member is inlined if it has one place, or is small. Two calls from which the automaton goes on at the same
+// state have one place; so have all by which the members of an object, each a rule that ends with a call of a later
+// one, lead to that one. Counters call their items, whatever these are.
+GroupDrafts::Inlining GroupDrafts::plan_inlining() const {
+  const size_t size = members_.size();
+  Inlining out{members_callees_first(), std::vector<uint32_t>(size), std::vector<uint8_t>(size),
+               std::vector<uint8_t>(size, 1)};
+  std::ranges::reverse(out.callers_first);
+  for (uint32_t i = 0; i < out.callers_first.size(); ++i) out.position[out.callers_first[i]] = i;
+  const auto each_call = [&](uint32_t caller, const auto& visit) {
+    for (const auto& [source, edge] : members_[caller].draft.edges)
+      if (edge.kind == EdgeKind::Call)
+        if (const auto it = member_of_.find(members_[caller].callees[edge.argument].rule); it != member_of_.end())
+          visit(static_cast<uint32_t>(it->second), edge.target);
+  };
+  std::vector<uint8_t> stays(size), is_called_back(size), is_called_within(size);
+  for (const uint32_t i : out.callers_first)
+    each_call(i, [&](uint32_t callee, uint32_t target) {
+      if (callee == i || !is_expression(members_[i])) stays[callee] = 1;
+      if (out.position[callee] <= out.position[i]) is_called_back[callee] = 1;
+      if (target != kFinal) is_called_within[callee] = 1;
+    });
+  // The places of a member are the states that its copies go on at: (an automaton, a state), the automata being the
+  // members, then the copies of each in the order of its places. No more places are told than are too many.
+  std::vector<std::vector<uint64_t>> places(size);
+  size_t num_automata = size;
+  for (const uint32_t i : out.callers_first) {
+    const Member& member = members_[i];
+    const size_t num_copies = places[i].size() + is_called_back[i];
+    out.is_inlined[i] = i != 0 && !stays[i] && is_expression(member) && !member.rule->is_kept() && !places[i].empty() &&
+                        member.draft.edges.size() <= kMaxInlinedEdges &&
+                        (num_copies - 1) * member.draft.edges.size() <= kMaxCopiedEdges;
+    out.is_rule[i] = is_expression(member) && (!out.is_inlined[i] || is_called_back[i] || is_called_within[i]);
+    const size_t num_inlined = out.is_inlined[i] ? places[i].size() : 0;
+    const bool ends = !goes_on_at_end(member.draft);
+    each_call(i, [&](uint32_t callee, uint32_t target) {
+      if (out.position[callee] <= out.position[i]) return;
+      std::vector<uint64_t>& of_callee = places[callee];
+      const size_t too_many = kMaxCopiedEdges / std::max<size_t>(members_[callee].draft.edges.size(), 1) + 2;
+      const auto add = [&](uint64_t place) {
+        if (std::ranges::find(of_callee, place) == of_callee.end()) of_callee.push_back(place);
+      };
+      if (out.is_rule[i] && of_callee.size() < too_many) add(uint64_t{i} << 32 | target);
+      for (size_t p = 0; p < num_inlined && of_callee.size() < too_many; ++p)
+        add(ends && target == kFinal ? places[i][p] : (num_automata + p) << 32 | target);
+    });
+    num_automata += num_inlined;
+  }
   return out;
 }
 
-// Puts a copy of the callee's automaton in the place of each call that `is_inlined` says.
-bool GroupDrafts::splice_calls(Member& caller, const std::function<bool(uint32_t)>& is_inlined) {
-  NfaDraft& draft = caller.draft;
-  const size_t num_edges = draft.edges.size();
+// Puts an automaton of the callee in the place of each call that is inlined, and of calls in there.
+bool GroupDrafts::splice_calls(uint32_t caller, const Inlining& inlining) {
+  NfaDraft& draft = members_[caller].draft;
+  std::vector<uint32_t> origin(draft.edges.size(), caller);  // by edge: the member whose it was
+  std::unordered_map<uint64_t, uint32_t> starts;             // of copies, by member and the state after them
   bool changed = false;
-  for (size_t i = 0; i < num_edges; ++i) {
+  for (size_t i = 0; i < draft.edges.size(); ++i) {
     const NfaEdge edge = draft.edges[i].edge;
     if (edge.kind != EdgeKind::Call) continue;
-    const auto it = member_of_.find(caller.callees[edge.argument].rule);
-    if (it == member_of_.end() || !is_inlined(static_cast<uint32_t>(it->second))) continue;
-    const Member& callee = members_[it->second];
-    num_inlined_edges_ += callee.draft.edges.size();
-    if (num_inlined_edges_ > kMaxTotalEdges) return changed;
-    const uint32_t offset = draft.num_states;
-    draft.num_states += callee.draft.num_states;
-    draft.edges[i].edge = {EdgeKind::Epsilon, 0, offset + kStart};
-    for (const auto& [source, inner] : callee.draft.edges)
-      draft.add(offset + source, inner.kind, moved_argument(callee, caller, inner), offset + inner.target);
-    draft.add(offset + kFinal, EdgeKind::Epsilon, 0, edge.target);
+    const auto it = member_of_.find(members_[caller].callees[edge.argument].rule);
+    if (it == member_of_.end()) continue;
+    const auto called = static_cast<uint32_t>(it->second);
+    if (!inlining.is_inlined[called] || inlining.position[called] <= inlining.position[origin[i]]) continue;
+    const auto [start, is_new] = starts.try_emplace(uint64_t{called} << 32 | edge.target, draft.num_states + kStart);
+    if (is_new) {
+      const Member& callee = members_[called];
+      num_inlined_edges_ += callee.draft.edges.size();
+      if (num_inlined_edges_ > kMaxTotalEdges) return changed;
+      const uint32_t offset = draft.num_states;
+      draft.num_states += callee.draft.num_states;
+      const bool ends = !goes_on_at_end(callee.draft);
+      for (const auto& [source, inner] : callee.draft.edges)
+        draft.add(offset + source, inner.kind, moved_argument(callee, members_[caller], inner),
+                  ends && inner.target == kFinal ? edge.target : offset + inner.target);
+      if (!ends) draft.add(offset + kFinal, EdgeKind::Epsilon, 0, edge.target);
+      origin.resize(draft.edges.size(), called);
+    }
+    draft.edges[i].edge = {EdgeKind::Epsilon, 0, start->second};
     changed = true;
   }
   return changed;
