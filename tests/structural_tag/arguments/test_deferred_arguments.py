@@ -108,7 +108,7 @@ def test_the_same_as_at_once(style: str, marks: str, monkeypatch: pytest.MonkeyP
             capture=capture,
             any_order=any_order,
             strict_mode=rng.random() < 0.3,
-            **rng.choice(WHITE_SPACE if style == "json" else WHITE_SPACE[:2]),
+            **rng.choice(WHITE_SPACE),
         )
         try:
             late, report = whole_snippet(it, info)

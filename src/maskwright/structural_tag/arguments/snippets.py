@@ -76,7 +76,9 @@ def _deferral(it: JSONSchemaFormat, style: SpelledStyle | None) -> Deferral | No
 
 
 def _cannot_fail(it: JSONSchemaFormat, seen: Deferral, style: SpelledStyle | None) -> bool:
-    if it.whitespace_pattern is not None and not matches_for_sure(it.whitespace_pattern):
+    pattern = it.whitespace_pattern
+    # Outside JSON, white space may come first, and what comes first is promised.
+    if pattern is not None and not (style is None and matches_for_sure(pattern)):
         return False
     if it.formats == "annotate" and seen.has_formats:  # they are reported
         return False

@@ -65,7 +65,7 @@ def white_space(pattern: str) -> Expr:
 
 
 def matches_for_sure(pattern: str) -> bool:
-    """Return whether this pattern, without a search, is seen to match some text.
+    """Return whether a look at this pattern shows that it matches some text; False where only a search would tell.
 
     Raises:
         OptionError: As of `white_space`.
