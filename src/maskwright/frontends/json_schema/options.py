@@ -245,6 +245,7 @@ OF_LATER_DRAFT: Final = "a constraint of a later draft"
 OF_OTHER_TYPE: Final = "a constraint of another type"
 UNDECLARED: Final = "required, but not declared"
 POSIX_CLASS: Final = "a POSIX class"
+IN_SLASHES: Final = "a pattern between slashes"
 IN_GRAMMAR: Final = "probably a mistake"
 _MISTAKES: Final = (
     UNKNOWN_KEYWORD,
@@ -257,6 +258,7 @@ _MISTAKES: Final = (
     OF_OTHER_TYPE,
     UNDECLARED,
     POSIX_CLASS,
+    IN_SLASHES,
     IN_GRAMMAR,
 )
 # The reason of a keyword that is no mistake, such as an extension.
@@ -280,8 +282,8 @@ class Finding(NamedTuple):
     def is_mistake(self) -> bool:
         """Whether it was surely meant to constrain the output, or otherwise: a misspelled keyword, one that `$ref`
         hides, that the draft does not have or that says nothing of the type, a schema that uses none, a pattern with a
-        lost escape or a POSIX class, a required member that is declared under another name, a part of a grammar,
-        in a structural tag or an `x-grammar`, that a `GrammarWarning` would be about.
+        lost escape or a POSIX class or between slashes, a required member that is declared under another name, a part
+        of a grammar, in a structural tag or an `x-grammar`, that a `GrammarWarning` would be about.
         """
         return is_mistake(self.reason)
 

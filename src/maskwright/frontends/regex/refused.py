@@ -96,7 +96,7 @@ ECMA_GROUPS: Final = {
     "(?#": Refusal("a comment is not part of ECMA-262", "leave it out"),
 }
 _NUMBERED_CALL: Final = re.compile(r"\(\?([+-]?)([0-9]+)\)")
-_ANCHORED_IN_SLASHES: Final = re.compile(r"/(\^.*|(?:.*[^\\])?\$)/[a-z]*", re.DOTALL)
+_ANCHORED_IN_SLASHES: Final = re.compile(r"/(\^.*|(?:.*[^\\])?\$)/([a-z]*)", re.DOTALL)
 
 KNOWN_FLAGS: Final = "known: i, m, s, x, u, a"
 FLAGS: Final = {
@@ -131,7 +131,11 @@ def refused_group(pattern: str, start: int, is_python: bool) -> tuple[Refusal, i
 def without_slashes(pattern: str) -> str | None:
     """What to do about `/^…$/`, as JavaScript and Perl write a pattern: here it asks for slashes outside the text."""
     found = _ANCHORED_IN_SLASHES.fullmatch(pattern)
-    return f"leave out the slashes around the pattern: {found[1]}" if found else None
+    if found is None:
+        return None
+    flags = "".join([letter for letter in "ims" if letter in found[2]])
+    meant = f"(?{flags}:{found[1]})" if flags else found[1]
+    return f"leave out the slashes around the pattern: {meant}"
 
 
 def refused_flag(letter: str) -> Refusal:

@@ -21,6 +21,7 @@ from maskwright.errors import GrammarError, LimitError, SchemaError, StructuralT
 from maskwright.frontends.json_schema import Finding
 from maskwright.frontends.json_schema.normalise.findings import lone_posix_class_in_pattern, lost_in_pattern
 from maskwright.frontends.json_schema.options import IN_GRAMMAR
+from maskwright.frontends.regex.refused import without_slashes
 from maskwright.frontends.texts import ANY_TEXT
 from maskwright.ir import (
     OP_REF,
@@ -215,7 +216,8 @@ class Lowering(TagRules):
         self.report += [finding for finding in found if finding is not None]
         if texts.is_empty:
             without = " without an excluded text" if excluded else ""
-            raise StructuralTagError(f"no text matches this pattern{without}", pointer=f"{pointer}/pattern")
+            message = f"no text matches this pattern{without}"
+            raise StructuralTagError(message, pointer=f"{pointer}/pattern", hint=without_slashes(it.pattern))
         for text, end in zip(ends.texts, ends.encoded, strict=True):
             if may_go_on_with(it.pattern, excluded, end):
                 raise StructuralTagError(

@@ -18,6 +18,7 @@ from typing import Any
 from maskwright.errors import SchemaError, UnsupportedSchemaError
 from maskwright.frontends.json_schema.options import (
     IN_GRAMMAR,
+    IN_SLASHES,
     LOST_ESCAPE,
     MISSPELLED_FORMAT,
     NOT_A_KEYWORD,
@@ -35,6 +36,7 @@ from maskwright.frontends.json_schema.read.pointers import pointer_of
 from maskwright.frontends.json_schema.read.undeclared import undeclared
 from maskwright.frontends.json_schema.sets.misspelled_formats import format_meant_by
 from maskwright.frontends.regex import Dialect
+from maskwright.frontends.regex.refused import without_slashes
 from maskwright.frontends.warnings.lost_escapes import lost_escape
 from maskwright.frontends.warnings.posix_classes import lone_posix_class, posix_class
 from maskwright.support.entrances import RELAX
@@ -78,8 +80,12 @@ class Findings:
             self.note(Finding(pointer_of(((node.path, "required"), index)), "required", "enforced", reason))
 
     def note_pattern(self, pattern: str, path: Path, keyword: str) -> None:
-        """Report a regular expression that has lost an escape, or that holds a POSIX class."""
-        for finding in (lost_in_pattern(pattern, pointer_of(path), keyword), _posix_in_pattern(pattern, path, keyword)):
+        """Report a regular expression that has lost an escape, holds a POSIX class, or stands between slashes."""
+        for finding in (
+            lost_in_pattern(pattern, pointer_of(path), keyword),
+            _posix_in_pattern(pattern, path, keyword),
+            _slashes_of_pattern(pattern, path, keyword),
+        ):
             if finding is not None:
                 self.note(finding)
 
@@ -142,6 +148,15 @@ def _posix_in_pattern(pattern: str, path: Path, keyword: str) -> Finding | None:
     why = f"{found.text} is not what it is elsewhere, as patterns are those of ECMA-262"
     advice = f"write {found.characters} between the brackets"
     return Finding(pointer_of(path), keyword, "enforced", f"{POSIX_CLASS}: {why}; {advice}")
+
+
+def _slashes_of_pattern(pattern: str, path: Path, keyword: str) -> Finding | None:
+    way_out = without_slashes(pattern)
+    if way_out is None:
+        return None
+    return Finding(
+        pointer_of(path), keyword, "enforced", f"{IN_SLASHES}: they are part of it, so it never matches; {way_out}"
+    )
 
 
 def lone_posix_class_in_pattern(pattern: str, pointer: str, keyword: str) -> Finding | None:
