@@ -128,6 +128,21 @@ def test_what_is_hard_to_judge_is_refused_with_both_bounds() -> None:
     matcher_within(compiled, enough)  # where a place for the stop token as well cannot be shown to be there
 
 
+@pytest.mark.parametrize("vocabulary", [language_like, llama_3])
+@pytest.mark.parametrize("max_tokens", [1, 100])
+def test_many_required_members_are_refused_with_what_is_enough(
+    vocabulary: Callable[[], TokenizerInfo], max_tokens: int
+) -> None:
+    """The search that would tell whether they fit takes all of its steps, and the refusal still has some."""
+    names = [f"field_{i}_name" for i in range(40)]
+    schema = {"type": "object", "properties": {name: {"type": "integer"} for name in names}, "required": names}
+    compiled = GrammarCompiler(vocabulary()).compile_json_schema(schema, any_order=True)
+    with pytest.raises(MaskwrightError, match=r"needs at least \d+ tokens?\b.*; \d+ tokens are enough$") as refused:
+        GrammarMatcher(compiled, max_tokens=max_tokens)
+    assert refused.value.enough_tokens is not None
+    GrammarMatcher(compiled, max_tokens=refused.value.enough_tokens)
+
+
 WORDS = ("identifier", "globalName", "geometryType", "reference", "fieldList", "features", "createdAt", "ownerName")
 
 

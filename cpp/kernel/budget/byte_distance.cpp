@@ -442,7 +442,8 @@ void ByteDistances::for_each_longer_token(const Place& from, Edge&& edge) {
   for (uint32_t spelled = 0; !open.empty() && spelled < kMaxSpelled;) {
     const At at = open.back();
     open.pop_back();
-    Rule& rule = *at.state->rule;  // a product goes on in an operand's state where that alone decides
+    if (!at.state->has_own_bytes) continue;  // nor are its calls linked
+    Rule& rule = *at.state->rule;            // a product goes on in an operand's state where that alone decides
     rule.link(*at.state);
     if (at.state->live.count() > kFewChoices || !may_repeat(*at.state, at.reg)) continue;
     const DfaState* last = nullptr;

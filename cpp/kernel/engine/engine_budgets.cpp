@@ -13,6 +13,7 @@ namespace {
 
 constexpr uint32_t kMostBitsOfSearches = 4;  // that rules with a parameter move: items in any order
 constexpr size_t kFewSteps = 1'000'000;      // of a search that engines wait for
+constexpr size_t kManySteps = 14'000'000;    // of any other: what a refusal says takes some more
 
 std::string tokens(uint32_t number) {
   return std::to_string(number) + (number == 1 ? " token" : " tokens");
@@ -223,13 +224,14 @@ void Engine::refuse_budget(const std::string& limit, uint32_t max_tokens) {
 ConfigId Engine::initial_within(uint32_t max_tokens, bool& by_bounds) {
   const Work::Scope scope;
   const bool has_lists = program_->group->has_lists();
+  size_t steps = kManySteps;
   if (has_lists) {
     by_bounds = true;
   } else if (!by_bounds && has_endless_searches()) {
     by_bounds = enough_tokens() <= max_tokens;
   } else if (by_bounds && enough_tokens() > max_tokens) {  // exactly, then, but only if that is soon found out
     by_bounds = false;
-    Work::leave(kFewSteps);
+    steps = kFewSteps;
   }
   std::vector<Item> items(configs_[0].span().begin(), configs_[0].span().end());
   const bool complete = configs_[0].complete;
@@ -239,6 +241,7 @@ ConfigId Engine::initial_within(uint32_t max_tokens, bool& by_bounds) {
     for (Item& item : items) item.stack = stack;
   }
   try {
+    const Work::Share share(steps);
     budgets().keep_viable(items, max_tokens);
     if (items.empty() && !complete) {
       if (has_lists)

@@ -62,8 +62,6 @@ class Work {
   static void spend(size_t steps) {
     if (!afford(steps)) refuse();
   }
-  // Allows no more than so many from here on.
-  static void leave(size_t steps) { left_ = left_ == kUnlimited || left_ < steps ? left_ : steps; }
   [[noreturn]] static void refuse();
 
  private:
