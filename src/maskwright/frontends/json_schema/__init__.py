@@ -36,6 +36,7 @@ from maskwright.frontends.json_schema.options import read_options as read_option
 from maskwright.frontends.json_schema.read.documents import Document, read_schema, unsupported_draft
 from maskwright.frontends.json_schema.read.guidance import allowed_escapes, layout_options
 from maskwright.frontends.json_schema.read.places import Conj, DynamicError, TrackError
+from maskwright.frontends.json_schema.read.unused import only_defines
 from maskwright.frontends.json_schema.text.ascii_only import in_ascii
 from maskwright.frontends.json_schema.text.escapes import with_escapes
 from maskwright.ir import OP_NEVER, GrammarIR
@@ -82,9 +83,8 @@ def schema_to_ir(
     root ::= "true" | "false"
     """
     schema, report = read_schema(schema), [] if report is None else report
-    unsupported = unsupported_draft(schema, options.registry)
-    if unsupported is not None:
-        report.append(unsupported)
+    found = (unsupported_draft(schema, options.registry), only_defines(schema))
+    report += [each for each in found if each is not None]
     options = layout_options(schema, options, report)
     grammar = _grammar_of(schema, options, report, capture_members, beside)
     if grammar is None:

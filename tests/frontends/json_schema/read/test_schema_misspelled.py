@@ -88,28 +88,6 @@ def test_what_is_near_nothing_is_unknown() -> None:
     ]  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    ("schema", "pointer", "meant"),
-    [
-        ({"name": "x", "schema": {"type": "integer"}, "strict": True}, "/schema", "the value of 'schema'"),
-        ({"name": {"type": "string"}, "age": {}}, "/name", '{"type": "object", "properties": {"name": …}}'),
-        ({"name": "str", "age": "int"}, "/name", '{"type": "object", "properties": {"name": …}}'),
-        ({"description": {"type": "string"}, "a/b": {}}, "/a~1b", '{"type": "object", "properties": {"a/b": …}}'),
-    ],
-)
-def test_a_schema_that_uses_no_keyword_is_a_finding(schema: Any, pointer: str, meant: str) -> None:
-    report = read_in_silence(schema).report
-    assert len({found.pointer for found in report}) == len(report)
-    [found] = [found for found in report if found.is_mistake]
-    reason = f"no keyword of JSON Schema is used, so every value is valid; did you mean {meant}?"
-    assert found == (pointer, pointer[1:].replace("~1", "/"), "annotation", reason)
-
-
-@pytest.mark.parametrize("schema", [True, {}, {"title": "anything"}, {"x-a": {}}, {"example": {}}, {"a": "text"}])
-def test_a_schema_that_admits_everything_on_purpose_is_none(schema: Any) -> None:
-    assert all(found.is_extension for found in Grammar.from_json_schema(schema).report)
-
-
 def test_extensions_are_reported_wherever_they_stand() -> None:
     """Also in places that share one grammar with others, and in what is compiled later."""
     inner = {"type": "string", "x-a": 1}

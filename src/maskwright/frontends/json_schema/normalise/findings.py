@@ -30,10 +30,11 @@ from maskwright.frontends.json_schema.options import (
 )
 from maskwright.frontends.json_schema.read import guidance
 from maskwright.frontends.json_schema.read.misplaced import misplaced
-from maskwright.frontends.json_schema.read.misspelled import constrains_nothing, unknown_keywords
+from maskwright.frontends.json_schema.read.misspelled import is_unknown_name, unknown_keywords
 from maskwright.frontends.json_schema.read.places import Node, Path, Refusal
 from maskwright.frontends.json_schema.read.pointers import pointer_of
 from maskwright.frontends.json_schema.read.undeclared import undeclared
+from maskwright.frontends.json_schema.read.unused import constrains_nothing
 from maskwright.frontends.json_schema.sets.misspelled_formats import format_meant_by
 from maskwright.frontends.regex import Dialect
 from maskwright.frontends.regex.refused import without_slashes
@@ -112,7 +113,7 @@ def unknown_in(schema: dict[Any, Any], path: Path, is_root: bool) -> list[Findin
     if not unknown:
         return []
     advised = any(advice is not None for _, advice in unknown)
-    unused = constrains_nothing(schema) if is_root and not advised else None
+    unused = constrains_nothing(schema, is_unknown_name) if is_root and not advised else None
     found: list[Finding] = []
     for keyword, advice in unknown:
         reason = NOT_A_KEYWORD if advice is None else f"{UNKNOWN_KEYWORD} {keyword!r}; {advice}"

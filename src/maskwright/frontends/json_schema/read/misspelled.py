@@ -7,19 +7,16 @@ An unknown keyword is an annotation, says the standard, so it is not an error. B
 keyword that asserts something is most likely that one: it differs in capitals, `_` and `-`, or in a letter or two. So
 are those that are constraints elsewhere (look_alikes.py). Extensions that are well known, names that begin with `x-`
 or `_` unless they are nearly our own, and what is nearer to an annotation are left alone.
-A schema that uses no keyword at all is told from others: `constrains_nothing`.
 Cost: a set operation where all keywords are known.
 Tested by tests/frontends/json_schema/read/test_schema_misspelled.py.
 """
 
 from __future__ import annotations
 
-import json
 from difflib import get_close_matches
 from functools import cache
 from typing import Any, Final
 
-from maskwright.frontends.json_schema.options import NOTHING_USED
 from maskwright.frontends.json_schema.read.keyword_table import (
     ANNOTATIONS,
     ASSERTING,
@@ -53,10 +50,6 @@ _EXTENSIONS: Final = frozenset(
     )
 )
 _MEANT: Final = ASSERTING | DEFINITIONS
-# "title" and "description" are names of properties, too.
-_CONSTRAINING: Final = KEYWORDS.keys() - {"title", "description"}
-_NO_EFFECT: Final = f"{NOTHING_USED}, so every value is valid"
-_TYPES: Final = frozenset(("str", "string", "int", "integer", "float", "number", "bool", "boolean"))
 _STANDARD: Final = frozenset(KEYWORDS)
 _KNOWN: Final = _STANDARD | _EXTENSIONS
 _BY_BARE_NAME: Final = {bare(keyword): keyword for keyword in sorted(_MEANT)}
@@ -86,22 +79,9 @@ def advice_on(keyword: Any, schema: dict[Any, Any]) -> str | None:
     return None if meant is None else f"did you mean {meant!r}?"
 
 
-def constrains_nothing(schema: dict[Any, Any]) -> tuple[str, str] | None:
-    """Of a schema object that uses no keyword at all, a name in it and what was probably meant.
-
-    OpenAI's object around a schema, `{"name": …, "schema": {…}}`, is one, and so are bare properties, with schemas or
-    with names of types. For all others, None.
-    """
-    if not _CONSTRAINING.isdisjoint(schema):
-        return None
-    if type(schema.get("schema")) is dict:
-        return "schema", f"{_NO_EFFECT}; did you mean the value of 'schema'?"
-    for name, value in schema.items():
-        is_meant = type(value) is dict or (type(value) is str and value in _TYPES)
-        if is_meant and type(name) is str and name not in _KNOWN and not name.startswith(_VENDORS):
-            meant = f'{{"type": "object", "properties": {{{json.dumps(name[:60], ensure_ascii=False)}: …}}}}'
-            return name, f"{_NO_EFFECT}; did you mean {meant}?"
-    return None
+def is_unknown_name(keyword: str) -> bool:
+    """Whether a keyword is neither the standard's nor an extension, so that it may be the name of a property."""
+    return keyword not in _KNOWN and not keyword.startswith(_VENDORS)
 
 
 @remembered(4096)
