@@ -24,9 +24,10 @@ from maskwright.frontends.json_schema.read.malformed import is_uri, malformed_pa
 from maskwright.frontends.json_schema.read.places import Node, Path, Resource, node_at
 from maskwright.frontends.json_schema.read.pointers import described, pointer_of, tokens_of
 from maskwright.frontends.json_schema.read.resources import MalformedError, Resources
+from maskwright.frontends.json_schema.read.unresolved import hint_for
+from maskwright.support import json_mistakes
 from maskwright.support.entrances import A_DICT_OR_TEXT, A_SCHEMA, FROM_YAML, OR_PASS_REGISTRY, USE_EBNF, USE_LARK
 from maskwright.support.interruption import interrupt_checkpoint
-from maskwright.support.json_mistakes import hint_for
 
 _DRAFTS: Final = {"draft-03": 3, "draft-04": 4, "draft-06": 6, "draft-07": 7, "2019-09": 2019, "2020-12": 2020}
 _LATEST: Final = 2020
@@ -90,7 +91,7 @@ def what_else(text: str | bytes | bytearray, position: int) -> str | None:
         return f"this looks like Lark: {USE_LARK}"
     if _YAML.match(text):
         return f"this looks like YAML: {FROM_YAML}"
-    return hint_for(text, position)
+    return json_mistakes.hint_for(text, position)
 
 
 def _checkpoint_at_object(made: dict[str, Any]) -> dict[str, Any]:
@@ -307,11 +308,9 @@ class Document:
         except LookupError as missing:  # a name of its own: compiled code gives a name one type in a function
             if self._has_wrong_base(node):
                 raise self._malformed(node, uri) from missing
-            raise self._error(
-                node,
-                f"{uri} cannot be resolved",
-                f"nothing is fetched from the network: embed the schema in $defs{OR_PASS_REGISTRY}",
-            ) from missing
+            hint = f"nothing is fetched from the network: embed the schema in $defs{OR_PASS_REGISTRY}"
+            hint = hint_for(uri, node.resource.root) or hint
+            raise self._error(node, f"{uri} cannot be resolved", hint) from missing
         self._check_dialect(node, uri, root)
         own_uri = root.get(self.id_keyword) if isinstance(root, dict) else None
         if isinstance(own_uri, str) and is_uri(own_uri) and urlsplit(own_uri).scheme:
@@ -356,7 +355,8 @@ class Document:
             elif isinstance(place, list) and token.isdecimal() and int(token) < len(place):
                 place = place[int(token)]
             else:
-                raise self._error(node, f"{uri} does not exist", "define it, or correct the pointer")
+                hint = hint_for(uri, resource.root) or "define it, or correct the pointer"
+                raise self._error(node, f"{uri} does not exist", hint)
             path = (path, token)
             if type(place) is dict and self.id_keyword in place:
                 resource = self._entered(resource, place, node.resource)
