@@ -23,6 +23,7 @@ from maskwright.inputs.option_signatures import takes_schema_options
 from maskwright.inputs.schema_inputs import schema_of
 from maskwright.ir import GrammarIR
 from maskwright.report.sources import Source
+from maskwright.support.argument_names import of_a_grammar
 from maskwright.support.arguments import as_tuple, check_pattern, instance
 from maskwright.support.interruption import compiling
 
@@ -187,6 +188,7 @@ class Grammar:
         return cls(made, tuple(report), source=Source("json_schema", data, options))
 
     @classmethod
+    @of_a_grammar
     def from_regex(cls, pattern: str, *, flags: str = "") -> Grammar:
         """Read a regular expression that the whole output must match.
 
@@ -218,6 +220,7 @@ class Grammar:
         return cls(_single(made), warnings=warned, source=Source("regex", pattern, {"flags": flags}))
 
     @classmethod
+    @of_a_grammar
     def from_ebnf(cls, source: str, root_rule_name: str = "root") -> Grammar:
         """Read a grammar in EBNF or GBNF.
 
@@ -305,6 +308,7 @@ class Grammar:
         return cls(made, tuple(report), issue_warnings(made, source, ":", notes), source=Source("lark", source))
 
     @classmethod
+    @of_a_grammar
     def from_choices(cls, choices: Iterable[str | bytes]) -> Grammar:
         """Admit exactly these strings.
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ from maskwright.engine import Request
 from maskwright.lm import load_embedded_model
 from maskwright.sampling import StructureSampler
 from maskwright.show.trace import trace
+from maskwright.support.argument_names import PASS_TO_MATCHER
 
 LM = load_embedded_model()
 INFO = mw.TokenizerInfo.from_vocab([bytes((b,)) for b in range(256)] + ["</s>"], stop_token_ids=[256])
@@ -39,6 +41,11 @@ def sampler(**options: Any) -> StructureSampler:
     return StructureSampler(compiled, LM.logits, LM.encode("a"), max_tokens=9, **options)
 
 
+MAKERS: tuple[Any, ...] = (
+    *(COMPILER.compile_regex, COMPILER.compile_regex_async, COMPILER.compile_grammar, COMPILER.compile_grammar_async),
+    *(COMPILER.compile_choices, COMPILER.compile_choices_async),
+    *(mw.Grammar.from_regex, mw.Grammar.from_ebnf, mw.Grammar.from_choices),
+)
 MISTAKES: dict[str, tuple[Callable[[], Any], type[mw.MaskwrightError], str]] = {
     "text as a format": (lambda: tag({"format": "hi"}), mw.StructuralTagError, '"const_string", "value"'),
     "a name as a format": (
@@ -98,6 +105,15 @@ MISTAKES: dict[str, tuple[Callable[[], Any], type[mw.MaskwrightError], str]] = {
         lambda: mw.GrammarMatcher(GRAMMAR, max_new_tokens=9),
         mw.ArgumentError,
         "use max_tokens",
+    ),
+    **{
+        f"a budget of {make.__name__}": (partial(make, "root ::= 'a'", max_tokens=9), mw.ArgumentError, PASS_TO_MATCHER)
+        for make in MAKERS
+    },
+    "the format of an answer": (
+        lambda: tools([TOOL], response_format={"type": "json_object"}),
+        mw.OptionError,
+        "did you mean 'content'?",
     ),
     "a temperature of zero": (lambda: sampler(temperature=0), mw.OptionError, "use best_of"),
     "a text as a token": (lambda: matcher().accept_token("a"), mw.ArgumentError, "accept_string accepts text"),  # type: ignore[arg-type]

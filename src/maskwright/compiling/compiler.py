@@ -25,6 +25,7 @@ from maskwright.errors import wrong_argument
 from maskwright.grammar import Grammar
 from maskwright.inputs.option_signatures import takes_schema_options
 from maskwright.support import memos
+from maskwright.support.argument_names import of_a_grammar
 from maskwright.support.arguments import as_integer, refuse_pickling
 from maskwright.support.interruption import interrupt_checkpoint
 from maskwright.tokenizer import TokenizerInfo, info_of
@@ -147,18 +148,22 @@ class GrammarCompiler:
         """Compile a JSON Schema in another thread. The schema must not be changed meanwhile."""
         return self._submit(tasks.json_schema_task(schema, options))
 
+    @of_a_grammar
     def compile_regex(self, pattern: str, *, flags: str = "") -> CompiledGrammar:
         """Compile a regular expression. See `Grammar.from_regex`."""
         return self._get(tasks.regex_task(pattern, flags))
 
+    @of_a_grammar
     def compile_regex_async(self, pattern: str, *, flags: str = "") -> CompileFuture[CompiledGrammar]:
         """Compile a regular expression in another thread."""
         return self._submit(tasks.regex_task(pattern, flags))
 
+    @of_a_grammar
     def compile_grammar(self, grammar: Grammar | str, root_rule_name: str = "root") -> CompiledGrammar:
         """Compile a `Grammar`, or a text in EBNF or GBNF. See `Grammar.from_ebnf`."""
         return self._get(tasks.grammar_task(grammar, root_rule_name))
 
+    @of_a_grammar
     def compile_grammar_async(
         self, grammar: Grammar | str, root_rule_name: str = "root"
     ) -> CompileFuture[CompiledGrammar]:
@@ -191,10 +196,12 @@ class GrammarCompiler:
         """Compile a grammar in Lark's syntax in another thread."""
         return self._submit(tasks.lark_task(source, start, grammars, modules, options))
 
+    @of_a_grammar
     def compile_choices(self, choices: Iterable[str | bytes]) -> CompiledGrammar:
         """Compile a choice between strings. See `Grammar.from_choices`."""
         return self._get(tasks.choices_task(choices))
 
+    @of_a_grammar
     def compile_choices_async(self, choices: Iterable[str | bytes]) -> CompileFuture[CompiledGrammar]:
         """Compile a choice between strings in another thread."""
         return self._submit(tasks.choices_task(choices))

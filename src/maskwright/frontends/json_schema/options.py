@@ -20,6 +20,7 @@ from typing import Any, Final, Literal, NamedTuple, TypedDict
 from maskwright.errors import OptionError, type_name
 from maskwright.frontends.json_schema.text.separators import separator
 from maskwright.frontends.json_schema.text.white_space import white_space
+from maskwright.support.argument_names import OF_AN_OUTPUT, PASS_TO_MATCHER
 from maskwright.support.near_names import nearest
 
 MAX_INDENT: Final = 100
@@ -151,8 +152,8 @@ _OTHER_NAMES: Final = {
     "format": "formats",
     "compact": "separators",
     "enable_thinking": "reasoning",
+    "response_format": "content",
 }
-_OF_AN_OUTPUT: Final = ("max_tokens", "max_new_tokens", "budget")
 
 
 def read_options(given: Mapping[str, Any]) -> JsonSchemaOptions:
@@ -182,8 +183,8 @@ def chosen_options(given: Mapping[str, Any], others: Iterable[str] = ()) -> dict
         meant = _OTHER_NAMES.get(name)
         near = meant if meant in names else nearest(name, names)
         hint = f"did you mean {near!r}?" if near else f"the options are: {', '.join(names)}"
-        if name in _OF_AN_OUTPUT:
-            hint = "pass it to GrammarMatcher: it is an argument of each output, not of the grammar"
+        if name in OF_AN_OUTPUT:
+            hint = PASS_TO_MATCHER
         raise OptionError(f"unknown option {name[:60]!r}", option=name, hint=hint)
     return chosen
 
