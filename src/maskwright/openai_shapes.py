@@ -48,7 +48,7 @@ from maskwright.structural_tag.formats.defaults import located
 from maskwright.structural_tag.formats.tag import StructuralTag
 from maskwright.structural_tag.request import Reasoning, read_request
 from maskwright.structural_tag.response_format import read_format, type_of, wrong
-from maskwright.structural_tag.tools import optional_flag
+from maskwright.structural_tag.tools import held_to_schemas, optional_flag
 from maskwright.tokenizer import TokenizerInfo
 
 if TYPE_CHECKING:
@@ -73,7 +73,8 @@ def chat_completion(
     Also `thinking_token_budget`, as vLLM and TensorRT-LLM call it: the largest number of tokens of reasoning.
 
     `response_format`, a `structural_tag` included, is the format of the answer: what comes after the reasoning, and
-    where no tool is called. A tag that writes calls or reasoning itself needs neither `tools` nor `model`.
+    where no tool is called. A tag that writes calls or reasoning itself needs neither `tools` nor `model`. Calls follow
+    their schemas with `"strict": false`, too, which some clients send with every tool.
 
     Args:
         request: The request's body.
@@ -268,7 +269,7 @@ def _output(
     tokenizer_info: TokenizerInfo | None,
     options: JsonSchemaKeywords,
 ) -> Grammar | None:
-    tools, choice = request.get("tools"), request.get("tool_choice")
+    tools, choice = held_to_schemas(request.get("tools")), request.get("tool_choice")
     parallel = optional_flag(request.get("parallel_tool_calls"), "/parallel_tool_calls")
     budget = request.get("thinking_token_budget")
     # Whether tools are needed at all, and all is well-formed.

@@ -171,6 +171,24 @@ def _read_tool(data: Mapping[str, Any], pointer: str) -> Tool:
     return Tool(name, parameters, strict, kind, f"{at}/parameters")
 
 
+def held_to_schemas(tools: Any) -> Any:
+    """Return tools without `"strict": false`, so that calls follow the schemas as they are.
+
+    In structural tags, it lets a call have any arguments. In requests, it is the default that some clients send with
+    every tool (pydantic-ai to /v1/responses, LlamaIndex): OpenAI's models follow the schema then, too, mostly.
+    """
+    return [_held(tool) for tool in tools] if isinstance(tools, list) else tools
+
+
+def _held(tool: Any) -> Any:
+    if not isinstance(tool, dict):
+        return tool
+    function = tool.get("function")
+    if isinstance(function, dict) and function.get("strict") is False:
+        return {**tool, "function": {**function, "strict": None}}
+    return {**tool, "strict": None} if tool.get("strict") is False else tool
+
+
 def name_of(tool: Mapping[str, Any]) -> str:
     """Return the name by which a well-formed tool is called."""
     kind = tool.get("type", "function")

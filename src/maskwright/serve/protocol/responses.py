@@ -55,6 +55,8 @@ def _message(item: Any, index: int) -> Message:
             raise misplaced(f"an item_reference is not supported: {_STATELESS}", index, "type")
         known = ", ".join(map(repr, _READ))
         raise misplaced(f"expected an item of type {known} or 'reasoning', found {shown_of(kind)}", index, "type")
+    if kind != "message" and item.get("call_id") is None:
+        raise misplaced("the field is required: it says which call and which output belong together", index, "call_id")
     try:
         return Message.model_validate(read(item))
     except ValidationError as error:

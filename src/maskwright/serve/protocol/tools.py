@@ -62,24 +62,6 @@ def custom_names(tools: Any) -> frozenset[str]:
     return frozenset(name_of(tool) for tool in tools or () if tool.get("type") == "custom")
 
 
-def held_to_schemas(tools: Any) -> Any:
-    """Return tools without `"strict": false`, so that calls follow the schemas as they are.
-
-    In structural tags, it lets a call have any arguments. In requests, it is the default that some clients send with
-    every tool (pydantic-ai to /v1/responses, LlamaIndex): OpenAI's models follow the schema then, too, mostly.
-    """
-    return [_held(tool) for tool in tools] if isinstance(tools, list) else tools
-
-
-def _held(tool: Any) -> Any:
-    if not isinstance(tool, dict):
-        return tool
-    function = tool.get("function")
-    if isinstance(function, dict) and function.get("strict") is False:
-        return {**tool, "function": {**function, "strict": None}}
-    return {**tool, "strict": None} if tool.get("strict") is False else tool
-
-
 def _check_each(tools: Any, pointer: str) -> None:
     for i, tool in enumerate(tools if isinstance(tools, list) else ()):
         kind = tool.get("type", "function") if isinstance(tool, Mapping) else None

@@ -27,11 +27,11 @@ from maskwright.inputs.request_fields import READ, READ_OF_RESPONSES
 from maskwright.serve.errors import ApiError, api_error, invalid
 from maskwright.serve.protocol.requests import Endpoint
 from maskwright.serve.protocol.structure import OF_ENGINES
-from maskwright.serve.protocol.tools import held_to_schemas
 from maskwright.serve.settings import Settings
 from maskwright.serve.structure.answers import answer_format
 from maskwright.structural_tag import default_reasoning, get_model_structural_tag
 from maskwright.structural_tag.request import Reasoning
+from maskwright.structural_tag.tools import held_to_schemas
 from maskwright.support import entrances
 
 if TYPE_CHECKING:
