@@ -43,6 +43,7 @@ ITEMS: list[dict[str, Any]] = [
     {"items": {"type": ["string", "null", "boolean"]}},
     {"items": {"type": ["integer", "null"]}, "minItems": 1, "maxItems": 4},
     {"items": {"enum": [f"v{i}" for i in range(100)]}},
+    {"items": {"enum": [f"v{i}" for i in range(6000)]}},
     {"items": {"enum": [1.0, 2.5, *range(10, 80)]}},
     {"items": {"type": ["number", "string", "boolean", "null"]}},
 ]

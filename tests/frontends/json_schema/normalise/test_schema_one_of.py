@@ -207,3 +207,37 @@ def test_finite_sets_lose_what_other_branches_take() -> None:
     check(schema, [{"k": "d"}], [{"k": "a"}, {"k": "c"}, {"k": "e"}, {}])
     open_set = {"type": "string", "minLength": 1, "not": {"enum": ["a", "b"]}, "allOf": [{"not": {"const": "c"}}]}
     check(open_set, ["d", "ab"], ["a", "b", "c", ""])
+
+
+NAMES = [f"v{i}" for i in range(1000)]
+PET = {"type": "object", "properties": {"kind": {"type": "string"}}, "required": ["kind"]}
+
+
+@pytest.mark.parametrize(
+    ("schema", "valid", "invalid"),
+    [
+        ({"oneOf": [{"const": name, "title": name} for name in NAMES]}, ["v0", "v999"], ["v1000", 0]),
+        ({"oneOf": [{"const": name} for name in [*NAMES, "v7"]]}, ["v6", "v8"], ["v7"]),
+        ({"oneOf": [{"const": name} for name in NAMES] + [{"type": "integer"}]}, ["v1", 1], ["1", 1.5]),
+        ({"oneOf": [{"const": i} for i in range(1000)] + [{"enum": [1, True]}]}, [0, 999, True], [1, 1000, False]),
+        (
+            {"oneOf": [kind(name, more={"type": "integer"}) for name in NAMES] + [{"type": "null"}]},
+            [{"kind": "v0", "more": 1}, None],
+            [{"kind": "v1000"}, {"kind": "v0", "more": "x"}],
+        ),
+        (
+            {"oneOf": [{**PET, "properties": {"kind": {"const": i}}} for i in range(1000)]},
+            [{"kind": 0}, {"kind": 999}],
+            [{"kind": "0"}, {"kind": 1000}],
+        ),
+        (
+            {"oneOf": [{"allOf": [{"$ref": "#/$defs/P"}, kind(name)]} for name in NAMES], "$defs": {"P": PET}},
+            [{"kind": "v0"}, {"kind": "v999"}],
+            [{"kind": "v1000"}, {}],
+        ),
+    ],
+    ids=["strings", "one twice", "and integers", "numbers", "tags and null", "numbers as tags", "inherited tags"],
+)
+def test_hundreds_of_branches_are_told_apart(schema: Any, valid: list[Any], invalid: list[Any]) -> None:
+    """As countries with their titles."""
+    check(schema, valid, invalid)

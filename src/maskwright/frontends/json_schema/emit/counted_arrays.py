@@ -16,21 +16,23 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import product
-from typing import Any, TypeAlias
+from typing import Any, Final, TypeAlias
 
 from maskwright.errors import LimitError
 from maskwright.frontends.json_schema.emit.counting import MAX_STEPS, Automaton, TooManyError, apart_from_empty
 from maskwright.frontends.json_schema.emit.layout import CLOSE_ARRAY
 from maskwright.frontends.json_schema.emit.schema_rules import SchemaRules
 from maskwright.frontends.json_schema.read.places import Conj, identity_of
+from maskwright.frontends.json_schema.sets.finite import Scalar, finite_values
 from maskwright.frontends.json_schema.sets.intersect import join
-from maskwright.frontends.json_schema.sets.shape import FALSE, NULL, TRUE, ArrayShape, Contains, Shape
+from maskwright.frontends.json_schema.sets.shape import ArrayShape, Contains
 from maskwright.frontends.selections import Selection, permutation
 from maskwright.ir import OP_NEVER, Expr, alt, call, guard, never, seq
 from maskwright.ir.parameters import WHOLE, compare, increment
 
+_MOST_PERMUTED: Final = WHOLE[1]  # each has a bit
+
 ArrayState: TypeAlias = "tuple[int, tuple[int, ...], int]"  # position, matches of each `contains`, values used as bits
-Scalar: TypeAlias = "tuple[str, Any]"  # with its type, as 1 and True are equal for Python
 
 
 class CountedArray(Automaton):
@@ -57,7 +59,7 @@ class CountedArray(Automaton):
             return []
         norm = self.emitter.norm
         values = finite_values(norm.shape_of(self.shape.item(position)))
-        if values is None:
+        if values is None or len(values) > MAX_STEPS:
             raise TooManyError
         return self.numbers_of(values)
 
@@ -185,22 +187,6 @@ class _NumberedArray(CountedArray):
             ends += new
 
 
-def finite_values(shape: Shape) -> list[Scalar] | None:
-    """Return all scalars of a shape, each with its type; None if they are not finite in number."""
-    if shape.arrays or shape.objects:
-        return None
-    values: dict[Scalar, None] = {}
-    for kind, parts in (("string", shape.strings), ("number", shape.numbers)):
-        for part in parts:
-            if part.values is None:
-                return None
-            values.update(dict.fromkeys([(kind, value) for value in part.values]))
-    for bit, value in ((NULL, None), (TRUE, True), (FALSE, False)):
-        if shape.mask & bit:
-            values["literal", value] = None
-    return list(values)
-
-
 def counted_array(emitter: SchemaRules, shape: ArrayShape, longest: int, depth: int) -> Expr:
     """Return the spellings of arrays whose elements are counted or compared; `longest` is -1 for no limit.
 
@@ -230,6 +216,8 @@ def _spelled(array: CountedArray, ways: list[Expr]) -> Expr:
 
 def _permuted(array: CountedArray) -> Expr:
     """Different elements, each out of the same values."""
+    if len(array.finite[0]) > _MOST_PERMUTED:
+        raise TooManyError
     items = [array.item(0, (), value) for value in array.finite[0]]
     try:
         selection = Selection(

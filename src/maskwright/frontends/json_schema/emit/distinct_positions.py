@@ -27,12 +27,13 @@ from maskwright.frontends.json_schema.emit.compared_values import (
     leads_back_plainly,
     may_contain,
 )
-from maskwright.frontends.json_schema.emit.counted_arrays import ArrayState, CountedArray, finite_values
+from maskwright.frontends.json_schema.emit.counted_arrays import ArrayState, CountedArray
 from maskwright.frontends.json_schema.emit.counting import TooManyError
 from maskwright.frontends.json_schema.emit.layout import CLOSE_ARRAY
 from maskwright.frontends.json_schema.emit.one_text import OneText
 from maskwright.frontends.json_schema.emit.schema_rules import SchemaRules
 from maskwright.frontends.json_schema.read.places import Conj, identity_of
+from maskwright.frontends.json_schema.sets.finite import finite_values
 from maskwright.frontends.json_schema.sets.intersect import join
 from maskwright.frontends.json_schema.sets.shape import (
     FALSE,

@@ -13,8 +13,9 @@ from typing import Final
 
 from maskwright.frontends.json_schema.normalise.document_context import DocumentContext
 from maskwright.frontends.json_schema.read.places import CircularError, Conj, lists_values
+from maskwright.frontends.json_schema.sets.finite import Scalar, finite_values
 from maskwright.frontends.json_schema.sets.intersect import intersect_numbers, is_nothing, undeclared
-from maskwright.frontends.json_schema.sets.shape import OBJECT, STRING, ArrayShape, ObjectShape, Shape, StringShape
+from maskwright.frontends.json_schema.sets.shape import OBJECT, ArrayShape, ObjectShape, Shape, StringShape
 from maskwright.frontends.json_schema.sets.strings import admits_string
 
 _DEPTH: Final = 4
@@ -33,17 +34,17 @@ def _required_by_all(objects: list[ObjectShape]) -> list[str]:
 
 
 def _is_tag(places: list[Conj], norm: DocumentContext) -> bool:
-    seen: set[str] = set()
+    seen: set[Scalar] = set()
     for place in places:
-        if not all(map(lists_values, place)):
+        if not any(map(lists_values, place)):
             return False
-        shape = norm.shape_of(place)
-        if shape.mask & ~STRING:
+        try:
+            values = finite_values(norm.shape_of(place))
+        except CircularError:
             return False
-        for part in shape.strings:
-            if part.values is None or not seen.isdisjoint(part.values):
-                return False
-            seen.update(part.values)
+        if values is None or not seen.isdisjoint(values):
+            return False
+        seen.update(values)
     return True
 
 
