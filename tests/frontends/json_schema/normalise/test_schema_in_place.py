@@ -54,6 +54,17 @@ def test_a_long_circle_is_still_one() -> None:
         schema_to_ir({"$defs": definitions, "allOf": [{"$ref": "#/$defs/a0"}]})
 
 
+@pytest.mark.parametrize("draft", ["draft-04", "draft-07", "draft/2020-12"])
+@pytest.mark.parametrize("length", [1, 2])
+def test_a_circle_beside_what_a_reference_hides(draft: str, length: int) -> None:
+    """Up to draft 7, what stands next to each `$ref` is looked at, in search of its end."""
+    definitions = {f"a{i}": {"$ref": f"#/definitions/a{(i + 1) % length}"} for i in range(length)}
+    schema = {"$schema": f"http://json-schema.org/{draft}/schema#", "definitions": definitions, "title": "a"}
+    for part in ({"$ref": "#/definitions/a0"}, {"items": {"$ref": "#/definitions/a0", "type": "object"}}):
+        with pytest.raises(SchemaError, match=r"lead in a circle|refers to itself at the same instance"):
+            schema_to_ir({**schema, **part})
+
+
 def test_a_mistake_deep_inside_has_its_pointer() -> None:
     schema = nested(LEVELS, lambda inner: {"anyOf": [inner]}, {"type": "nul"})
     with pytest.raises(SchemaError) as caught:

@@ -39,9 +39,9 @@ def note_later(node: Node, keyword: str, draft: int, findings: Findings) -> None
 
 def note_hidden(node: Node, document: Document, findings: Findings) -> None:
     """Report constraints next to a `$ref` of draft 7 or before, unless what it leads to has them, too."""
+    known = document.follow(node).schema  # which refuses a circle
     while document.only_refers(node.schema):
         hidden = [keyword for keyword in node.schema if keyword in ASSERTING and keyword != "$ref"]
-        known = document.follow(node).schema if hidden else None
         for keyword in hidden:
             if not isinstance(known, dict) or known.get(keyword, _MISSING) != node.schema[keyword]:
                 findings.note(_hidden(node, keyword, document.draft))
