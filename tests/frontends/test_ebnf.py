@@ -136,6 +136,7 @@ ERRORS = [
     ("root ::= 'a'\n\nroot ::= 'b'", "defined twice", 3, 1, "on line 1"),
     ('root ::= "a"{3,1}', "upper bound is below", 1, 13, "write {1,3}"),
     ("root ::= itm\nitem ::= 'a'", "'itm' is not defined", 1, 10, "'item'"),
+    ("root ::= Item\nitem ::= 'a'", "'Item' is not defined", 1, 10, "'item'"),
     ("root ::= zzz\nitem ::= 'a'", "'zzz' is not defined", 1, 10, ""),
     ('root[max_tokens=-1, stop="]"] ::= "a"', "option max_tokens takes a whole number from 0", 1, 6, ""),
     ('root[temperature=-1] ::= "a"', "option temperature takes a number from 0", 1, 6, ""),

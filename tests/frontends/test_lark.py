@@ -69,6 +69,7 @@ ERRORS = [
     ("start: /a(/", "in the regular expression: the group", 1, 10, "add )"),
     ("start: /(a)\\1/", "back-reference", 1, 12, ""),
     ("start: b\nbb: 'x'", "rule 'b' is not defined", 1, 8, "'bb'"),
+    ("start: number\nNUMBER: 'x'", "rule 'number' is not defined", 1, 8, "'NUMBER'"),
     ("start: NAMES\nNAME: 'x'", "terminal 'NAMES' is not defined", 1, 8, "'NAME'"),
     ("start: 'a'\nx: y", "'y' is not defined", 2, 4, ""),
     ("start: 'a'\nX: Y", "'Y' is not defined", 2, 4, ""),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from typing import Any
 
@@ -252,6 +253,14 @@ def test_an_unknown_field_beside_the_format_of_a_tag() -> None:
         chat_completion({"response_format": {**TAGGED, "formats": []}})
     assert caught.value.pointer == "/response_format/formats"
     assert "did you mean 'format'" in str(caught.value.hint)
+
+
+@pytest.mark.parametrize(("kind", "said"), [("regex", "x"), ("grammar", 'root ::= "x"'), ("choice", "x")])
+def test_types_of_other_servers_have_a_way_out(kind: str, said: str) -> None:
+    with pytest.raises(RequestError) as caught:
+        chat_completion({"response_format": {"type": kind, "value": said}})
+    hint = (caught.value.hint or "").removeprefix("write ").replace(", …", "")
+    check(chat_completion({"response_format": json.loads(hint.replace("…", json.dumps(said)))}), ["x"], ["y"])
 
 
 def test_strictness_of_tools() -> None:

@@ -22,6 +22,8 @@ KNOWN = ["max_tokens", "max_completion_tokens", "skip_special_tokens", "min_p", 
         ("add_special_tokens", None),
         ("skip_special_token", "skip_special_tokens"),
         ("minp", "min_p"),
+        ("TOP-K", "top_k"),
+        ("", None),
         ("x" * 10_000, None),
     ],
 )

@@ -26,6 +26,13 @@ _OF_A_NAMED_SCHEMA: Final = ("name", "description", "schema", "strict")
 _TYPES: Final = ("text", "json_object", "json_schema")
 _KEYWORDS: Final = ("type", "properties", "$ref", "$defs", "anyOf", "oneOf", "allOf", "enum", "const", "items")
 
+# What other servers have as types of their own.
+_AS_FORMAT: Final = {
+    "regex": '{"type": "regex", "pattern": …}',
+    "grammar": '{"type": "grammar", "grammar": …}',
+    "choice": '{"type": "or", "elements": [{"type": "const_string", "value": …}, …]}',
+}
+
 
 def type_of(value: Any, pointer: str) -> Any:
     """The type of a format, if there is one.
@@ -78,6 +85,8 @@ def _unknown_type(kind: str, pointer: str, nested: str | None) -> RequestError:
         hint = _whole(nested)
     elif kind == "json":
         hint = f"any JSON object is 'json_object'; {_whole(nested)}"
+    elif kind in ("regex", "grammar", "choice") and nested:
+        hint = f'write {{"type": "structural_tag", "format": {_AS_FORMAT[kind]}}}'
     else:
         hint = f"did you mean {near[0]!r}?" if near else f"the types are: {', '.join(types)}"
     return RequestError(f"unknown type {kind!r}", pointer=f"{pointer}/type", hint=hint)

@@ -10,7 +10,7 @@ Tested by tests/frontends/test_ebnf.py.
 
 from __future__ import annotations
 
-from difflib import get_close_matches
+from itertools import islice
 from typing import Final
 
 from maskwright.errors import EbnfSyntaxError, LimitError, Span
@@ -42,8 +42,10 @@ from maskwright.ir import (
     with_scopes,
 )
 from maskwright.support.entrances import OR_PASS_ROOT
+from maskwright.support.near_names import nearest
 
 MAX_DEPTH: Final = 100
+_MOST_NAMES: Final = 200  # that are compared
 
 
 class Definitions:
@@ -128,9 +130,9 @@ class Definitions:
             return "write a & ~b for a without b"
         if "." in name and name.partition(".")[0] in self.bodies:
             return "put a space before ., if it stands for any character"
-        near = get_close_matches(name, list(self.bodies)[:200], 1)
-        if near:
-            return f"did you mean {near[0]!r}?"
+        near = nearest(name, islice(self.bodies, _MOST_NAMES))
+        if near is not None:
+            return f"did you mean {near!r}?"
         return "write text in quotes" if name[0].isdigit() else "define it, or put text in quotes"
 
     def _spell_elements_out(self) -> None:

@@ -16,9 +16,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from difflib import get_close_matches
 from functools import lru_cache
 from importlib.resources import files
+from itertools import islice
 from typing import Final
 
 from maskwright.errors import LarkSyntaxError, Span
@@ -27,7 +27,9 @@ from maskwright.frontends.lark.parser import parse
 from maskwright.frontends.notation.mistakes import class_around, hint_at_flags
 from maskwright.frontends.notation.rule_options import RuleOption
 from maskwright.support.entrances import OR_PASS_MODULES
+from maskwright.support.near_names import nearest
 
+_MOST_NAMES: Final = 300  # that are compared
 _STATEMENT: Final = re.compile(r"^[ \t]*%(?!json|lark|regex|if|override|extend)", re.MULTILINE)
 
 
@@ -191,5 +193,5 @@ def _define(scope: Scope, definition: Definition) -> None:
 
 
 def _near(name: str, names: Iterable[str]) -> str | None:
-    near = get_close_matches(name, list(names)[:300], 1)
-    return f"did you mean {near[0]!r}?" if near else None
+    near = nearest(name, islice(names, _MOST_NAMES))
+    return f"did you mean {near!r}?" if near else None
