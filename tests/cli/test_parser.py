@@ -17,6 +17,8 @@ WRONG = [
     (["generate", "--schema", "{}", "person.json"], "give one of them"),
     (["generate", "--choice", "a", "--seed", "1", "person.json"], "give one of them"),
     (["check", "--relaxed", "person.json"], "did you mean --relax?"),
+    (["lint", "--regex", "a"], "give the structure as FILE; see maskwright lint --help"),
+    (["compile", "--model", "qwen_3", "tools.json"], "did you mean --model-family?"),
     (["serve", "--prot=80"], "did you mean --port?"),
     (["genrate"], "did you mean generate?"),
     (["genrate", "--regex", "a"], "did you mean generate?"),

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from maskwright import Grammar
 from maskwright.cli.errors import CommandError
 from maskwright.cli.sources import parse_json
 
@@ -110,6 +111,14 @@ def test_a_file_that_is_not_utf8(cli: Cli, tmp_path: Path) -> None:
     code, _, err = cli("generate", "--schema", str(path))
     assert code == 2
     assert "schema.json: not UTF-8: invalid start byte at byte 11" in err
+
+
+def test_a_compiled_grammar(cli: Cli, tmp_path: Path) -> None:
+    path = tmp_path / "grammar.mwg"
+    path.write_bytes(Grammar.from_regex("a").serialize())
+    code, _, err = cli("generate", "--schema", str(path))
+    assert code == 2
+    assert "grammar.mwg: this is a compiled grammar\n  hint: give the file that it was compiled from" in err
 
 
 @pytest.mark.parametrize(

@@ -15,11 +15,19 @@ import argparse
 import sys
 from collections.abc import Sequence
 from difflib import get_close_matches
-from typing import Any, NoReturn
+from typing import Any, Final, NoReturn
 
 from maskwright.support.near_names import nearest
 
 from .errors import EXIT_BAD_INPUT
+
+_STRUCTURES: Final = (
+    "--schema",
+    "--regex",
+    "--grammar",
+    "--lark",
+    "--tag",
+)  # of commands that take text, too
 
 
 class Parser(argparse.ArgumentParser):
@@ -48,11 +56,18 @@ class Parser(argparse.ArgumentParser):
         for given in self._given:
             option = given.partition("=")[0]
             if option.startswith("--") and option not in self._option_string_actions:
-                near = nearest(option, self._option_string_actions, 0.7)
-                return f"did you mean {near}?" if near else f"there is no {option}; see {self.prog} --help"
+                return self._meant_by(option) or f"there is no {option}; see {self.prog} --help"
         if self._subparsers is not None:
             return self._command_hint()
         return self._hint_by_message(message)
+
+    def _meant_by(self, option: str) -> str | None:
+        """What to give instead of an option that the command does not have."""
+        if option in _STRUCTURES and any(action.metavar == "FILE" for action in self._actions):
+            return f"give the structure as FILE; see {self.prog} --help"
+        longer = [known for known in self._option_string_actions if known.startswith(f"{option}-")]
+        near = longer[0] if len(longer) == 1 else nearest(option, self._option_string_actions, 0.7)
+        return f"did you mean {near}?" if near else None
 
     def _hint_by_message(self, message: str) -> str | None:
         if message.endswith("required: -o/--output"):

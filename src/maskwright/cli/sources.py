@@ -23,6 +23,7 @@ from typing import Any, Final, NamedTuple, NoReturn
 
 from maskwright import CompiledGrammar, Grammar, GrammarCompiler, TokenizerInfo
 from maskwright.errors import GrammarError, MaskwrightError, OptionError
+from maskwright.ir.portable import MAGIC
 from maskwright.support import entrances
 from maskwright.support.json_mistakes import hint_for
 
@@ -279,6 +280,9 @@ def _decode(label: str, data: bytes) -> str:
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
+        if data.startswith(MAGIC):
+            hint = "give the file that it was compiled from"
+            raise CommandError(f"{label}: this is a compiled grammar\n  hint: {hint}") from error
         raise CommandError(f"{label}: not UTF-8: {error.reason} at byte {error.start}") from error
 
 
