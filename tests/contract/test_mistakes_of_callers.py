@@ -15,6 +15,7 @@ from maskwright.engine import Request
 from maskwright.lm import load_embedded_model
 from maskwright.sampling import StructureSampler
 from maskwright.show.trace import trace
+from maskwright.structural_tag import JSONSchemaFormat
 from maskwright.support.argument_names import PASS_TO_MATCHER
 
 LM = load_embedded_model()
@@ -110,6 +111,21 @@ MISTAKES: dict[str, tuple[Callable[[], Any], type[mw.MaskwrightError], str]] = {
         f"a budget of {make.__name__}": (partial(make, "root ::= 'a'", max_tokens=9), mw.ArgumentError, PASS_TO_MATCHER)
         for make in MAKERS
     },
+    "a class as a type": (
+        lambda: mw.Grammar.from_json_schema({"properties": {"a": {"type": str}}}),
+        mw.SchemaError,
+        'write "string" in quotes',
+    ),
+    "a format as a tag": (
+        lambda: tag(JSONSchemaFormat({"type": "integer"})),
+        mw.StructuralTagError,
+        "wrap the format: StructuralTag(format=…)",
+    ),
+    "a definition by another name": (
+        lambda: tools([{"type": "custom", "name": "a", "format": {"type": "grammar", "grammar": "a"}}]),
+        mw.RequestError,
+        '"syntax": "lark", "definition": …',
+    ),
     "the format of an answer": (
         lambda: tools([TOOL], response_format={"type": "json_object"}),
         mw.OptionError,

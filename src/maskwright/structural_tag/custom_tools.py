@@ -53,6 +53,9 @@ def grammar_of(given: Any, pointer: str) -> Mapping[str, Any] | None:
         return None
     if kind != "grammar":
         raise wrong("'text' or 'grammar'", kind, f"{pointer}/type", 'write {"type": "grammar", …}')
+    if isinstance(given.get("grammar"), str):
+        hint = 'write {"type": "grammar", "syntax": "lark", "definition": …}'
+        raise wrong("an object", given["grammar"], f"{pointer}/grammar", hint)
     grammar, at = (given["grammar"], f"{pointer}/grammar") if "grammar" in given else (given, pointer)
     for name in ("syntax", "definition"):
         if not isinstance(grammar, Mapping) or name not in grammar:

@@ -60,11 +60,10 @@ class StructuralTag:
         if isinstance(data, (str, bytes, bytearray)):
             data = parsed(data)
         if not isinstance(data, Mapping):
-            hint = f"for a list of tools, {USE_TOOLS}"
-            raise StructuralTagError(
-                f"a structural tag must be an object, not {kind_of(data)}",
-                hint=hint if isinstance(data, (list, tuple)) else None,
-            )
+            hint = f"for a list of tools, {USE_TOOLS}" if isinstance(data, (list, tuple)) else None
+            if isinstance(data, Format):
+                hint = "wrap the format: StructuralTag(format=…)"
+            raise StructuralTagError(f"a structural tag must be an object, not {kind_of(data)}", hint=hint)
         if data.get("type", "structural_tag") != "structural_tag":
             raise StructuralTagError(
                 f"expected the type 'structural_tag', found {str(data['type'])[:60]!r}",

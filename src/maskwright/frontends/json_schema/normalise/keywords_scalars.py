@@ -64,6 +64,9 @@ def _type_hint(name: Any) -> str | None:
     """What was meant by the name of a type that JSON Schema does not have."""
     if name is None:
         return 'write "null" in quotes'
+    if isinstance(name, type):
+        meant = _ELSEWHERE.get(name.__name__)
+        return f'write "{meant}" in quotes' if meant else None
     if not isinstance(name, str):
         return None
     if name.lower() in ("any", "unknown", "mixed"):
