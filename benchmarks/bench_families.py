@@ -2,6 +2,7 @@
 
     python benchmarks/bench_families.py                        every family, 128 tools
     python benchmarks/bench_families.py --families gemma_4 kimi_k3 --marks text
+    python benchmarks/bench_families.py --max-tokens 4096     with the budget that engines pass
     python benchmarks/bench_families.py --churn 6000           requests of changing tools, 64 MiB of cache
 
 Each repetition has a tokenizer of its own, as no rule, mask or automaton outlives one, and tools with names, schemas
@@ -74,13 +75,18 @@ class Vocabulary:
 
 
 def first_mask(
-    compiler: mw.GrammarCompiler, bitmask: Any, family: str, tools: list[Any], **choice: Any
+    compiler: mw.GrammarCompiler,
+    bitmask: Any,
+    family: str,
+    tools: list[Any],
+    max_tokens: int | None = None,
+    **choice: Any,
 ) -> tuple[mw.GrammarMatcher, float]:
     """Return the matcher, and milliseconds of processor time from a request to its first mask."""
     tools = json.loads(json.dumps(tools))
     begin = time.process_time()
     grammar = compiler.compile_structural_tag(get_model_structural_tag(family, tools=tools, **choice))
-    matcher = mw.GrammarMatcher(grammar)
+    matcher = mw.GrammarMatcher(grammar, max_tokens=max_tokens)
     matcher.fill_next_token_bitmask(bitmask)
     return matcher, (time.process_time() - begin) * 1e3
 
@@ -100,7 +106,9 @@ def usable(family: str, tools: list[Any]) -> list[Any]:
 STEPS = ("cold", "again", "changed", "added")
 
 
-def measure(known: Vocabulary, family: str, num_tools: int, repeats: int) -> dict[str, list[float]]:
+def measure(
+    known: Vocabulary, family: str, num_tools: int, repeats: int, max_tokens: int | None
+) -> dict[str, list[float]]:
     """Milliseconds of each step, `repeats` times from the start."""
     found: dict[str, list[float]] = {step: [] for step in STEPS}
     for repeat in range(repeats):
@@ -110,27 +118,29 @@ def measure(known: Vocabulary, family: str, num_tools: int, repeats: int) -> dic
         compiler = known.compiler()
         gc.collect()
         try:
-            cold = first_mask(compiler, known.bitmask, family, tools)[1]
+            cold = first_mask(compiler, known.bitmask, family, tools, max_tokens)[1]
         except mw.SchemaError:
             tools, compiler = tool_sets.renamed(usable(family, tools), repeat), known.compiler()
             gc.collect()
-            cold = first_mask(compiler, known.bitmask, family, tools)[1]
+            cold = first_mask(compiler, known.bitmask, family, tools, max_tokens)[1]
         found["cold"].append(cold)
         for i in range(3):
             at = (repeat + i * 41) % len(tools)
             changed = [*tools[:at], new[2 * i], *tools[at + 1 :]]
             tools = [*changed, new[2 * i + 1]]
             for step, each in (("changed", changed), ("again", changed), ("added", tools)):
-                found[step].append(first_mask(compiler, known.bitmask, family, each)[1])
+                found[step].append(first_mask(compiler, known.bitmask, family, each, max_tokens)[1])
     return found
 
 
-def report_families(known: Vocabulary, families: list[str], num_tools: int, repeats: int) -> None:
-    measure(known, families[0], num_tools, 1)  # what a process does once
+def report_families(
+    known: Vocabulary, families: list[str], num_tools: int, repeats: int, max_tokens: int | None
+) -> None:
+    measure(known, families[0], num_tools, 1, max_tokens)  # what a process does once
     print(f"{num_tools} tools, {repeats} repetitions; ms, p50 and worst")
     print(" " * 35 + "   ".join(f"{step:>17s}" for step in STEPS))
     for family in families:
-        found = measure(known, family, num_tools, repeats)
+        found = measure(known, family, num_tools, repeats, max_tokens)
         shown = [f"{statistics.median(found[step]):9.2f} {max(found[step]):7.2f}" for step in STEPS]
         print(f"   {family:32s}{'   '.join(shown)}", flush=True)
 
@@ -180,6 +190,7 @@ def main() -> None:
     parser.add_argument("--tools", type=int, default=128)
     parser.add_argument("--repeats", type=int, default=5)
     parser.add_argument("--marks", default="tokens", choices=["tokens", "text"])
+    parser.add_argument("--max-tokens", type=int)
     parser.add_argument("--churn", type=int, metavar="REQUESTS", help="measure so many requests of changing tools")
     arguments = parser.parse_args()
     name, info = load()
@@ -188,7 +199,7 @@ def main() -> None:
     if arguments.churn:
         report_churn(known, arguments.churn)
     else:
-        report_families(known, arguments.families, arguments.tools, arguments.repeats)
+        report_families(known, arguments.families, arguments.tools, arguments.repeats, arguments.max_tokens)
 
 
 if __name__ == "__main__":

@@ -10,6 +10,8 @@
 #include <cstdlib>
 #include <initializer_list>
 #include <optional>
+#include <ranges>
+#include <span>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -30,6 +32,14 @@ constexpr double kMostItems = 1'000;
 constexpr double kShortEnough = 64;    // each format has strings of so many characters, and of one or more
 constexpr double kLongBound = 65'536;  // of a string's length
 constexpr size_t kMostDefinitions = 500;
+
+// At most so many bytes are a short value, in JSON without white space.
+constexpr double kBytesOfLiteral = 5, kBytesOfFreeValue = 4, kBytesOfBoundedNumber = 40;
+constexpr double kBytesOfFormat = 2 * kShortEnough;
+constexpr double kBytesOfCharacter = 12;  // at most, as two escapes
+constexpr double kBytesOfMember = 6;      // beside its name and value: quotes, a colon, a comma, and spaces
+constexpr double kBytesNotKnown = 1e18;
+constexpr double kMostBytes = 1e6;  // of what counts as short
 
 enum Keyword : uint8_t {
   kType,
@@ -136,42 +146,65 @@ bool is_plain_name(std::string_view name) {
   });
 }
 
-// Which definitions lead to which: a schema is finite if none leads to itself.
+// Bytes in which a value can be written, and the values and members in it, each of which a style may put between marks.
+struct Size {
+  double bytes = 0, marks = 0;
+  void add(const Size& other, double times) {
+    bytes += times * other.bytes;
+    marks += times * other.marks;
+  }
+};
+
+// Which definitions lead to which, and how large each is: a schema is finite if none leads to itself.
 class Definitions {
+  struct Reference {
+    uint32_t from, to;
+    double times;  // as often as that is written at most
+  };
+  std::span<const Reference> references_of(uint32_t caller) const {
+    return std::ranges::equal_range(references_, caller, {}, &Reference::from);
+  }
+
  public:
   static constexpr uint32_t kRoot = 0;
 
   // The number of a definition with this pointer, from 1 on.
   uint32_t add(std::string_view folder, std::string_view name) {
     names_.emplace(std::string(folder).append(name), ++num_);
+    sizes_.emplace_back();
     return num_;
   }
   size_t size() const { return num_; }
 
-  bool refer(uint32_t from, std::string_view reference) {
+  bool refer(uint32_t from, std::string_view reference, double times) {
     const auto it = names_.find(std::string(reference));
     if (it == names_.end()) return false;
-    references_.emplace_back(from, it->second);
+    references_.push_back({from, it->second, times});
     return true;
   }
+  void grow(uint32_t definition, const Size& by, double times) { sizes_[definition].add(by, times); }
 
-  bool are_finite() {
+  // That of the root; nothing if it is not finite.
+  std::optional<Size> size_of_root() {
     std::vector<uint32_t> num_callers(num_ + 1);
-    for (const auto& [from, to] : references_) ++num_callers[to];
+    for (const Reference& each : references_) ++num_callers[each.to];
     std::vector<uint32_t> done;
     for (uint32_t i = 0; i <= num_; ++i)
       if (num_callers[i] == 0) done.push_back(i);
-    std::ranges::sort(references_);
+    std::ranges::sort(references_, {}, &Reference::from);
     for (size_t i = 0; i < done.size(); ++i)
-      for (auto it = std::ranges::lower_bound(references_, std::pair(done[i], 0U));
-           it != references_.end() && it->first == done[i]; ++it)
-        if (--num_callers[it->second] == 0) done.push_back(it->second);
-    return done.size() == num_ + 1;
+      for (const Reference& each : references_of(done[i]))
+        if (--num_callers[each.to] == 0) done.push_back(each.to);
+    if (done.size() != num_ + 1) return std::nullopt;
+    for (const uint32_t caller : std::views::reverse(done))
+      for (const Reference& each : references_of(caller)) sizes_[caller].add(sizes_[each.to], each.times);
+    return sizes_[kRoot];
   }
 
  private:
   std::unordered_map<std::string, uint32_t> names_;
-  std::vector<std::pair<uint32_t, uint32_t>> references_;
+  std::vector<Reference> references_;
+  std::vector<Size> sizes_{Size{}};  // without what they refer to, before all is known
   uint32_t num_ = 0;
 };
 
@@ -185,6 +218,7 @@ struct Deferral {
   bool has_formats = false;
   bool has_unknown_formats = false;
   bool names_arguments = true;
+  Size size = {};
 };
 
 class SchemaScan {
@@ -201,7 +235,10 @@ class SchemaScan {
       const Open next = open_[i];
       if (!(i == 0 ? admits_root(next.schema) : admits(next))) return std::nullopt;
     }
-    return definitions_.are_finite() ? std::optional(seen_) : std::nullopt;
+    const auto size = definitions_.size_of_root();
+    if (!size) return std::nullopt;
+    seen_.size = *size;
+    return seen_;
   }
 
  private:
@@ -213,11 +250,12 @@ class SchemaScan {
     bool has_any(KeywordSet set) const { return (keywords & set) != 0; }
     bool has_only(KeywordSet set) const { return (keywords & ~set) == 0; }
   };
-  // A schema to be looked at, and the definition that it is in.
+  // A schema to be looked at, the definition that it is in, and how often a short value of that has one of its values.
   struct Open {
     ContentCursor schema;
     uint32_t within;
     bool is_definition = false;
+    double times = 1;
   };
 
   bool admits_root(ContentCursor schema) {
@@ -255,12 +293,13 @@ class SchemaScan {
   // Of which the values of definitions are told at once, so that references do not follow each other in place.
   bool admits(const Open& it) {
     within_ = it.within;
+    times_ = it.times;
     ContentCursor schema = it.schema;
     const char kind = schema.kind();
     Said said;
     if (kind == 'T' && !it.is_definition) {
-      seen_.has_free_values = true;
-      return true;
+      write(kBytesOfFreeValue);
+      return seen_.has_free_values = true;
     }
     if (kind != 'm' || !read(schema, said)) return false;
     if (!said.has(kType)) return (!it.is_definition || said.has_any(kListed)) && untyped(said);
@@ -302,7 +341,12 @@ class SchemaScan {
     open_.push_back(schema);
     return pass(at) && open_.size() <= kMostSchemas;
   }
-  bool open(ContentCursor& at) { return open(at, {.schema = at, .within = within_}); }
+  bool open(ContentCursor& at, double times = 1) {
+    return open(at, {.schema = at, .within = within_, .times = times_ * times});
+  }
+
+  // What is looked at may take so many bytes more, beside what is still to be looked at.
+  void write(double bytes) { definitions_.grow(within_, {.bytes = bytes, .marks = 1}, times_); }
 
   static bool says_required(const Said& said) {
     if (!said.has(kRequired)) return false;
@@ -331,11 +375,12 @@ class SchemaScan {
     if (said.keywords == set_of({kAllOf})) return same_as_one(*said.values[kAllOf]);
     if (said.keywords == set_of({kRef})) return refers(*said.values[kRef]);
     seen_.has_free_values = true;
+    write(kBytesOfFreeValue);
     return said.keywords == 0;
   }
 
   bool refers(ContentCursor reference) {
-    return reference.kind() == 's' && definitions_.refer(within_, reference.text());
+    return reference.kind() == 's' && definitions_.refer(within_, reference.text(), times_);
   }
 
   // As authors put annotations beside a reference where they do not count.
@@ -395,7 +440,7 @@ class SchemaScan {
   }
 
   // By `enum` or `const` and nothing but its type.
-  static bool is_listed(const Said& said, std::string_view kinds) {
+  bool is_listed(const Said& said, std::string_view kinds) {
     if (said.keywords == set_of({kType, kEnum})) return is_list_of(*said.values[kEnum], kinds);
     return said.keywords == set_of({kType, kConst}) && is_one_of(*said.values[kConst], kinds);
   }
@@ -407,11 +452,15 @@ class SchemaScan {
       case 'i': return number(said, false);
       case 'a': return array(said);
       case 'o': return object(said);
-      default: return name != "number" || number(said, true);
+      default: break;
     }
+    if (name == "number") return number(said, true);
+    write(kBytesOfLiteral);
+    return true;
   }
 
   bool number(const Said& said, bool may_be_real) {
+    write(said.has_any(kBounds | set_of({kFormat})) ? kBytesOfBoundedNumber : kBytesOfLiteral);
     const bool is_exclusive = said.has_any(set_of({kExclusiveMinimum, kExclusiveMaximum}));
     if (is_exclusive && is_draft_4_) return false;
     const auto limits = may_be_real ? std::nullopt : limits_of_format(said);
@@ -445,12 +494,16 @@ class SchemaScan {
     if (!low || !high || low->first < 0 || low->second > high->first || high->second > kMostLength) return false;
     seen_.has_long_strings =
         seen_.has_long_strings || low->second > kLongBound || (said.has(kMaxLength) && high->second > kLongBound);
+    if (!said.has(kPattern)) write(low->second + (said.has(kFormat) ? kBytesOfFormat : kBytesOfLiteral));
     if (!said.has_any(set_of({kFormat, kPattern}))) return true;
     if (said.has(kPattern)) {
       ContentCursor pattern = *said.values[kPattern];
       if (said.has(kFormat) || pattern.kind() != 's' || (said.has(kMaxLength) && high->second > kLongBound))
         return false;
       const auto length = nb::cast<double>(length_of_match_(string_of(pattern.text())));
+      const bool is_searched = said.has(kMinLength) && !said.has(kMaxLength);
+      write(is_searched ? kBytesNotKnown
+                        : kBytesOfFormat + kBytesOfCharacter * (said.has(kMaxLength) ? high->second : length));
       return low->second <= length && length <= high->first;
     }
     if (!is_known_format(said)) return takes_unknown_format();
@@ -483,26 +536,33 @@ class SchemaScan {
   bool array(const Said& said) {
     const auto low = bound(said, {kMinItems}, 0, false), high = bound(said, {kMaxItems}, kMostItems, false);
     if (!low || !high || low->first < 0 || low->second > high->first || high->second > kMostItems) return false;
-    if (!said.has(kItems)) return seen_.has_free_values = true;
+    write(kBytesOfLiteral + low->second * kBytesOfMember);
+    if (!said.has(kItems)) {
+      definitions_.grow(within_, {.bytes = kBytesOfFreeValue, .marks = 1}, times_ * low->second);
+      return seen_.has_free_values = true;
+    }
     if (high->second < 1) return false;  // nobody looks at what its items would be
     ContentCursor items = *said.values[kItems];
-    return open(items);
+    return open(items, low->second);
   }
 
   bool object(const Said& said) {
     names_.clear();
+    double bytes = kBytesOfLiteral;
     if (said.has(kProperties)) {
       ContentCursor properties = *said.values[kProperties];
       if (properties.kind() != 'm') return false;
       for (size_t members = properties.num_parts(); members > 0; --members) {
         names_.push_back(properties.whole_text());
+        bytes += kBytesOfMember + bytes_of_text(names_.back());
         if (!is_plain_name(names_.back()) || !open(properties)) return false;
       }
     }
+    write(bytes);
     if (names_.empty()) seen_.has_free_values = seen_.has_free_objects = true;
     if (said.has(kAdditionalProperties) && !is_closed(said)) {
       ContentCursor others = *said.values[kAdditionalProperties];
-      if (!open(others)) return false;
+      if (!open(others, 0)) return false;
     }
     if (!said.has(kRequired)) return true;
     ContentCursor required = *said.values[kRequired];
@@ -514,21 +574,41 @@ class SchemaScan {
   }
 
   // Whether it is a list of values of these kinds, and not empty.
-  static bool is_list_of(ContentCursor values, std::string_view kinds) {
+  bool is_list_of(ContentCursor values, std::string_view kinds) {
     if (values.kind() != 'l') return false;
     const size_t count = values.num_parts();
+    double bytes = kBytesOfLiteral;
     for (size_t i = 0; i < count; ++i)
-      if (!take_one_of(values, kinds)) return false;
+      if (!take_one_of(values, kinds, bytes)) return false;
+    write(bytes);
     return count > 0;
   }
 
-  static bool is_one_of(ContentCursor value, std::string_view kinds) { return take_one_of(value, kinds); }
+  bool is_one_of(ContentCursor value, std::string_view kinds) {
+    double bytes = kBytesOfLiteral;
+    const bool is_one = take_one_of(value, kinds, bytes);
+    write(bytes);
+    return is_one;
+  }
 
-  static bool take_one_of(ContentCursor& value, std::string_view kinds) {
+  // `bytes`: of the longest value so far.
+  static bool take_one_of(ContentCursor& value, std::string_view kinds, double& bytes) {
     const char kind = value.kind();
     if (kinds.find(kind) == kinds.npos) return false;
-    if (kind == 's') value.text();
-    return kind != 'i' || std::abs(static_cast<double>(value.integer())) <= kMost;
+    if (kind == 's') bytes = std::max(bytes, kBytesOfLiteral + bytes_of_text(value.text()));
+    if (kind != 'i') return true;
+    bytes = std::max(bytes, kBytesOfBoundedNumber);
+    return std::abs(static_cast<double>(value.integer())) <= kMost;
+  }
+
+  // With escapes, which for other characters than ASCII have six bytes for two.
+  static double bytes_of_text(std::string_view text) {
+    double bytes = 0;
+    for (const char c : text) {
+      const auto byte = static_cast<unsigned char>(c);
+      bytes += byte < ' ' ? 6 : byte >= 0x80 ? 3 : c == '&' ? 5 : c == '"' || c == '\\' ? 2 : 1;
+    }
+    return bytes;
   }
 
   // The least and the greatest of the bounds that these keywords set, or the usual one. Nothing if one is no number.
@@ -552,6 +632,7 @@ class SchemaScan {
   nb::handle is_ignored_;
   std::vector<Open> open_;                // to be looked at, while it grows
   uint32_t within_ = Definitions::kRoot;  // of the schema that is looked at
+  double times_ = 1;                      // of the same
   std::vector<std::string_view> names_;
   Definitions definitions_;
   bool is_draft_4_ = false;  // in which exclusive bounds are flags
@@ -562,8 +643,11 @@ class SchemaScan {
 nb::object can_defer(const nb::bytes& content, nb::handle formats, nb::handle length_of_match, nb::handle is_ignored) {
   const auto seen = SchemaScan(formats, length_of_match, is_ignored).look({content.c_str(), content.size()});
   if (!seen) return nb::none();
+  const auto [bytes, marks] = seen->size;
+  const bool is_known = bytes <= kMostBytes && marks <= kMostBytes;
   return nb::make_tuple(seen->has_required, seen->has_members, seen->has_long_strings, seen->has_free_values,
-                        seen->has_free_objects, seen->has_formats, seen->has_unknown_formats, seen->names_arguments);
+                        seen->has_free_objects, seen->has_formats, seen->has_unknown_formats, seen->names_arguments,
+                        is_known ? static_cast<int64_t>(bytes) : -1, is_known ? static_cast<int64_t>(marks) : 0);
 }
 
 }  // namespace
@@ -573,7 +657,7 @@ void bind_deferral(nb::module_& m) {
         nb::arg("is_ignored"),
         nb::sig("def can_defer(content: bytes, formats: typing.Container[str], length_of_match: "
                 "typing.Callable[[str], int], is_ignored: typing.Callable[[str], bool]) -> "
-                "tuple[bool, bool, bool, bool, bool, bool, bool, bool] | None"),
+                "tuple[bool, bool, bool, bool, bool, bool, bool, bool, int, int] | None"),
         "Scans a schema's content; None if compiling it cannot be deferred "
         "(frontends/json_schema/normalise/deferral.py).");
 }

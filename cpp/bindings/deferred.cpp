@@ -3,10 +3,13 @@
 #include <vector>
 
 #include "read_ir.h"
+#include "rules/reached.h"
 
 namespace maskwright {
 
-void supply(RuleGroup& deferred) {
+namespace {
+
+void supply_one(RuleGroup& deferred) {
   if (deferred.content()) return;  // somebody else was here
   const uint64_t key = *deferred.deferred_key();
   const nb::object grammar = nb::module_::import_("maskwright.ir.subgrammars").attr("deferred_grammar")(number_of(key));
@@ -18,9 +21,12 @@ void supply(RuleGroup& deferred) {
   DeferredGroup::supply(deferred, {program.group, program.root});
 }
 
-void supply_all(const Program& program) {
-  for (auto missing = program.deferred(); !missing.empty(); missing = program.deferred())
-    for (RuleGroup* deferred : missing) supply(*deferred);
+}  // namespace
+
+void supply(RuleGroup& needed) {
+  if (needed.is_missing()) return supply_one(needed);
+  for (auto missing = missing_of(needed); !missing.empty(); missing = missing_of(needed))
+    for (RuleGroup* deferred : missing) supply_one(*deferred);
 }
 
 void run_queue(FillQueue& queue, unsigned max_threads) {

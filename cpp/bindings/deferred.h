@@ -12,10 +12,9 @@
 
 namespace maskwright {
 
-// Makes the grammar of a deferred subgrammar, in Python, and supplies it, unless somebody did so before.
-void supply(RuleGroup& deferred);
-// All that a grammar has. A search for what can end in time would come to them one by one, and begin again each time.
-void supply_all(const Program& program);
+// Makes the grammar of a deferred subgrammar, in Python, and supplies it, unless somebody did so before; of another
+// group, all that it leads to.
+void supply(RuleGroup& needed);
 
 // Does some work, and again each time that it came to a deferred subgrammar, which is there by then.
 template <class Work>

@@ -38,14 +38,13 @@ void make(PyMatcher* self, std::shared_ptr<CompiledGrammar> grammar, const std::
   }
   const auto build = [&] {
     new (self) PyMatcher{
-        Matcher(std::move(grammar), stops, terminate_without_stop_token, {max_tokens, by_bounds}, default_temperature),
-        {},
-        {}};
+        Matcher(grammar, stops, terminate_without_stop_token, {max_tokens, by_bounds}, default_temperature), {}, {}};
   };
   if (max_tokens == 0) return build();
-  supply_all(*grammar->program());
-  const Unlocked unlocked;  // whether any output fits may take a search
-  build();
+  with_deferred([&] {
+    const Unlocked unlocked;  // whether any output fits may take a search
+    build();
+  });
 }
 
 void make_fork(PyMatcher* self, PyMatcher& other) {
@@ -80,7 +79,7 @@ bool accept_bytes(PyMatcher& self, nb::handle given) {
   const auto data = nb::borrow<nb::bytes>(given);
   const std::string_view view(data.c_str(), data.size());
   const InUse in_use(self);
-  if (view.size() > kLongText) supply_all(*self.matcher.program());
+  if (view.size() > kLongText) supply(*self.matcher.program()->group);
   return with_deferred([&] {
     const Unlocked unlocked;
     return self.matcher.accept_bytes(view);

@@ -203,7 +203,7 @@ void bind_compile(nb::module_& m) {
           rotation().leave();
           program = link(ir, vocabulary.context->rules);
         }
-        if (program.has_budgets) supply_all(program);
+        if (program.has_budgets) supply(*program.group);
         const Unlocked unlocked;
         return std::make_shared<CompiledGrammar>(vocabulary.context, std::move(ir), std::move(program),
                                                  memory_budget_bytes);

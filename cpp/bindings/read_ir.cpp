@@ -435,14 +435,15 @@ void GrammarReader::look_up(Session& session, Subgrammar& wanted, nb::handle sub
   if (wanted.ir || wanted.deferred) wanted.linked = {};
   if (wanted.ir || wanted.deferred || wanted.linked.rule) return;
   if (const nb::object promised = subgrammar.attr("deferred"); !promised.is_none()) {
-    const auto [beginnings, has_tokens, nullable, has_families, has_memory] =
-        nb::cast<std::tuple<nb::bytes, bool, bool, bool, bool>>(promised);
+    const auto [beginnings, has_tokens, nullable, has_families, has_memory, num_bytes] =
+        nb::cast<std::tuple<nb::bytes, bool, bool, bool, bool, int64_t>>(promised);
     DeferredFacts& facts = wanted.deferred.emplace();
     for (size_t i = 0; i < beginnings.size(); ++i) facts.first.set(static_cast<uint8_t>(beginnings.c_str()[i]));
     facts.first_has_tokens = has_tokens;
     facts.nullable = nullable;
     facts.has_families = has_families;
     facts.has_memory = has_memory;
+    if (num_bytes >= 0) facts.num_bytes = static_cast<uint32_t>(std::min<int64_t>(num_bytes, INT32_MAX));
     wanted.num_nodes = 1;
     return;
   }

@@ -444,7 +444,7 @@ def from_canonical_bytes(content: bytes) -> Any:
 
 def can_defer(
     content: bytes, formats: Container[str], length_of_match: Callable[[str], int], is_ignored: Callable[[str], bool]
-) -> tuple[bool, bool, bool, bool, bool, bool, bool, bool] | None:
+) -> tuple[bool, bool, bool, bool, bool, bool, bool, bool, int, int] | None:
     """
     Scans a schema's content; None if compiling it cannot be deferred (frontends/json_schema/normalise/deferral.py).
     """

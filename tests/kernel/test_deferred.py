@@ -51,9 +51,10 @@ CONTENTS = {
 class Contents:
     """Deferred contents, of which it is known which were made."""
 
-    def __init__(self) -> None:
+    def __init__(self, num_bytes: int = -1) -> None:
         self.made: list[str] = []
         self.fails = False
+        self.promised = Promised(b"(", num_bytes=num_bytes)
 
     def of(self, name: str, body: Expr | None = None) -> Expr:
         def make() -> GrammarIR:
@@ -62,7 +63,7 @@ class Contents:
                 raise OSError("out of luck")
             return GrammarIR((Rule(name, CONTENTS[name] if body is None else body),), 0)
 
-        return deferred_subgrammar(make, Promised(b"("))
+        return deferred_subgrammar(make, self.promised)
 
 
 def grammar(content: Callable[[str], Expr]) -> maskwright.Grammar:
@@ -164,6 +165,19 @@ def test_whoever_asks(ask: str) -> None:
     assert ASKS[ask](matcher(grammar(Contents().of))) == ASKS[ask](matcher(grammar(eager)))
 
 
+@pytest.mark.parametrize("ask", ASKS)
+def test_whoever_asks_when_a_budget_comes_near(ask: str) -> None:
+    """Then all of them are needed, those that the output did not come to as well."""
+    contents = Contents(num_bytes=200)
+    late, whole = (matcher(grammar(of), max_tokens=600) for of in (contents.of, eager))
+    for it in (late, whole):
+        assert it.accept_tokens(before := list(b"a(" + b"x" * 395 + b");")) == len(before)
+    assert "c" not in contents.made
+    assert ASKS[ask](late) == ASKS[ask](whole)
+    assert mask(late) == mask(whole)
+    assert "c" in contents.made
+
+
 def test_ahead_of_time() -> None:
     for source in (compiled(grammar(Contents().of)), matcher(grammar(Contents().of))):
         source.precompute(0)
@@ -203,6 +217,33 @@ def test_a_budget_for_the_whole_output() -> None:
             token = rng.choice(sorted(mask(late) - {STOP}))
             assert late.accept_token(token)
             assert whole.accept_token(token)
+
+
+@pytest.mark.parametrize("num_bytes", [4, 6, 9])
+def test_a_budget_that_is_far_needs_none_of_them(num_bytes: int) -> None:
+    """With what is promised, they are made when an output comes to them, or to where the budget may be near."""
+    for budget in (*range(1, 24), 600):
+        contents = Contents(num_bytes)
+        late, whole = (matcher(grammar(of), max_tokens=budget) for of in (contents.of, eager))
+        is_far = budget == 600
+        assert contents.made == (["a", "b"] if is_far else ["a", "b", "c"])  # tokens of the first mask go on into two
+        rng = random.Random(budget)
+        assert mask(late) == mask(whole)
+        assert contents.made == (["a", "b"] if is_far else ["a", "b", "c"])
+        while not late.is_terminated():
+            token = rng.choice(sorted(mask(whole)))
+            assert late.accept_token(token)
+            assert whole.accept_token(token)
+            assert mask(late) == mask(whole)
+
+
+def test_a_budget_that_is_too_small_is_found_out_without_what_is_promised() -> None:
+    contents = Contents(100)
+    source = maskwright.Grammar(GrammarIR((Rule("root", seq(text("c"), contents.of("c"))),), 0))
+    with pytest.raises(maskwright.UnsatisfiableError, match="needs 4 tokens, but max_tokens is 3"):
+        matcher(source, max_tokens=3)
+    assert mask(matcher(source, max_tokens=4)) == {ord("c")}
+    assert contents.made == ["c"]
 
 
 def test_budgets_of_rules_beside_it() -> None:
@@ -359,7 +400,8 @@ def test_text_that_is_remembered() -> None:
             assert one.accept_token(token) == other.accept_token(token)
 
 
-def test_instances_of_deferred_rules_are_left_behind() -> None:
+@pytest.mark.parametrize("max_tokens", [None, 5_000])
+def test_instances_of_deferred_rules_are_left_behind(max_tokens: int | None) -> None:
     """Past its budget, a grammar links parametric rules again, and asks for the deferred ones once more."""
     starts = seq(text("("), alt(*(seq(text(str(i)), call(1, constant(10_000 * i))) for i in range(6))))
     counts = alt(text(";"), seq(text("x"), call(1, increment())))
@@ -369,13 +411,13 @@ def test_instances_of_deferred_rules_are_left_behind() -> None:
         made.append(len(made))
         return GrammarIR((Rule("starts", starts), Rule("counts", counts)), 0)
 
-    leaf = deferred_subgrammar(make, Promised(b"(", parametric=True))
+    leaf = deferred_subgrammar(make, Promised(b"(", parametric=True, num_bytes=9))
     source = maskwright.Grammar(GrammarIR((Rule("root", seq(text("a"), leaf)),), 0))
     compiler = maskwright.GrammarCompiler(INFO, cache_enabled=False, grammar_limit_bytes=100_000)
     one = compiler.compile_grammar(source)
     for i in range(6):
-        it = maskwright.GrammarMatcher(one)
-        assert it.accept_bytes(b"a(%d" % i)
+        it = maskwright.GrammarMatcher(one, max_tokens=max_tokens)
+        assert it.accept_tokens(list(b"a(%d" % i)) == 3
         for _ in range(500):
             assert mask_of(it, STOP + 1) == {ord("x"), ord(";")}
             assert it.accept_token(ord("x"))

@@ -27,6 +27,11 @@
 // the end (unknown_texts.h). Where values are compared whatever their spelling, bounds never know them, and the last
 // tokens of such a value may be such that no bound suffices behind them (value_budgets.h).
 //
+// Budgets *by promises* know no more of a deferred subgrammar than in how many bytes it can end at most (deferred.h),
+// so that 128 tools need not be compiled to see that 1,000 tokens are enough for any of them. They answer only what is
+// far from the end, `far_clock` and `enough_tokens`; whoever is told that it is not asks the others, which need them
+// all.
+//
 // Nothing here looks at how a configuration was reached. Thread-safe; the lock is taken near the end only, or when a
 // configuration is new. Tested by tests/exhaustive/test_token_budgets.py,
 // test_remembered_budgets.py, test_distinct_budgets.py.
@@ -53,15 +58,15 @@ class TokenBudgets {
  public:
   static constexpr int64_t kNeverSafe = INT64_MAX;
 
-  // `held_bytes`: where it says what it keeps.
+  // `held_bytes`: where it says what it keeps. `by_promises`: as above.
   // `compares_values`: some list has values that are compared whatever their spelling.
   TokenBudgets(const Vocabulary& vocabulary, const StackStore& stacks, bool compares_values,
-               std::atomic<size_t>& held_bytes)
+               std::atomic<size_t>& held_bytes, bool by_promises = false)
       : vocabulary_(vocabulary),
         stacks_(stacks),
         compares_values_(compares_values),
         held_bytes_(held_bytes),
-        bytes_(vocabulary, ByteDistances::Bound::Enough),
+        bytes_(vocabulary, ByteDistances::Bound::Enough, by_promises),
         at_least_(vocabulary, ByteDistances::Bound::AtLeast),
         reach_(vocabulary, bytes_, at_least_),
         landing_(vocabulary, bytes_),

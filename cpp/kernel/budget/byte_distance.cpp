@@ -16,9 +16,10 @@ constexpr uint32_t kNearEnd = 2, kFarEnd = 1000;       // in bytes: longer token
 constexpr int kFewChoices = 64;           // of the next byte: in texts with more, one byte is as good as any
 constexpr uint32_t kMaxSpelled = 64;      // nodes of the trie for the tokens from one place
 constexpr uint32_t kManyStates = 16'384;  // of an automaton, such as that of an enum of a thousand texts
-constexpr size_t kManyPlaces = 5000;      // of a search in a counted product
-constexpr uint32_t kManyBits = 4;         // moved by a family: more have too many instances to look at all of them
-constexpr size_t kBytesAPlace = 64;       // of a hash table
+constexpr uint32_t kManyStatesByPromises = 256;
+constexpr size_t kManyPlaces = 5000;  // of a search in a counted product
+constexpr uint32_t kManyBits = 4;     // moved by a family: more have too many instances to look at all of them
+constexpr size_t kBytesAPlace = 64;   // of a hash table
 
 ByteSet bytes_of(const Vocabulary& vocabulary, ByteDistances::Bound kind) {
   ByteSet out;
@@ -34,8 +35,9 @@ ByteSet bytes_of(const Vocabulary& vocabulary, ByteDistances::Bound kind) {
 
 }  // namespace
 
-ByteDistances::ByteDistances(const Vocabulary& vocabulary, Bound kind)
+ByteDistances::ByteDistances(const Vocabulary& vocabulary, Bound kind, bool by_promises)
     : kind_(kind),
+      by_promises_(by_promises),
       vocabulary_(vocabulary),
       bytes_(bytes_of(vocabulary, kind)),
       has_all_bytes_(bytes_.count() == 256),
@@ -225,12 +227,14 @@ uint32_t ByteDistances::search(const Place& from) {
 }
 
 // From the states of a large automaton or a counted product, of which there may be very many, not the shortest way is
-// sought but some way, where fewest steps seem to be left; or, of a product, what the count asks for.
+// sought but some way, where fewest steps seem to be left; or, of a product, what the count asks for. By promises,
+// which are bounds themselves, an automaton is large soon.
 uint32_t ByteDistances::find_way(const Place& from) {
   using Entry = std::pair<uint32_t, uint32_t>;  // distance or, of a large product, how far the end seems; visit
   Rule& rule = *from.state->rule;
-  const bool is_large = rule.num_nfa_states() > kManyStates || large_.contains(&rule);
-  has_estimates_ = has_estimates_ || is_large || rule.lengths();  // a counted product may become large
+  const bool is_large = has_many_states(rule) || large_.contains(&rule);
+  // A counted product may become large.
+  has_estimates_ = has_estimates_ || rule.num_nfa_states() > kManyStates || rule.lengths();
   visits_.clear();
   last_ = kNever;
   if (is_large && kind_ == Bound::AtLeast) {
@@ -288,9 +292,13 @@ uint32_t ByteDistances::find_way(const Place& from) {
   return shortest;
 }
 
-uint32_t ByteDistances::seeming_distance(const Place& place) {
+bool ByteDistances::has_many_states(const Rule& rule) const {
+  return rule.num_nfa_states() > (by_promises_ ? kManyStatesByPromises : kManyStates);
+}
+
+uint32_t ByteDistances::seeming_distance(const Place& place) const {
   Rule& rule = *place.state->rule;
-  if (rule.num_nfa_states() > kManyStates) return rule.steps_to_end(*place.state);
+  if (has_many_states(rule)) return rule.steps_to_end(*place.state);
   return sum(place.state->bounded ? rule.guess(*place.state) : 1, Count::of(place.reg).needed);
 }
 
@@ -350,6 +358,8 @@ bool ByteDistances::has_only_skipped_calls(const DfaState& state, bool may_turn)
 // `differs`: by what is called, the value differs that the call is in.
 uint32_t ByteDistances::call_bytes(const Place& from, const CallEdge& call, bool differs) {
   if (call.callee->recalls()) return differs ? kNever : texts_.length_in(from.reg, call.callee->memory().number);
+  const RuleGroup& group = call.callee->group();
+  if (by_promises_ && group.is_missing()) return has_all_bytes_ ? group.promised_bytes().value_or(kNever) : kNever;
   const Rule& rule = *from.state->rule;
   if (rule.is_list()) {
     const MeasuredList list = MeasuredList::of(from.reg);

@@ -58,7 +58,9 @@ class ByteDistances {
   enum class Bound { Enough, AtLeast, Bytes };
   static constexpr uint32_t kNever = 0xFFFFFFFF;
   static constexpr uint32_t kVeryFar = kNever - 1;  // as far, or farther: no budget is as large
-  ByteDistances(const Vocabulary& vocabulary, Bound kind);
+  // `by_promises`: a deferred subgrammar that is missing counts by what is promised of it, which may be more; else it
+  // is needed.
+  ByteDistances(const Vocabulary& vocabulary, Bound kind, bool by_promises = false);
 
   // From the state to the end of its rule, at least one byte or token; kNever if there is no such way.
   uint32_t to_end(const TextView& texts, DfaState& state, uint64_t reg, bool differs = false) {
@@ -91,6 +93,8 @@ class ByteDistances {
   uint32_t needed_items(const DfaState& state, uint64_t reg);
   // Whether something that was found rests on estimates, which depend on what was asked before.
   bool has_estimates() const { return has_estimates_; }
+  // Whether whoever asks next may find something else.
+  bool is_passing() const { return has_estimates_ || by_promises_; }
   size_t memory_bytes() const;
   static uint32_t sum(uint32_t a, uint32_t b) {
     if (a == kNever || b == kNever) return kNever;
@@ -164,7 +168,8 @@ class ByteDistances {
   void keep_way(uint32_t found);
   uint32_t search(const Place& from);
   uint32_t find_way(const Place& from);
-  static uint32_t seeming_distance(const Place& place);
+  bool has_many_states(const Rule& rule) const;
+  uint32_t seeming_distance(const Place& place) const;
   enum class Turn { None, Onward, Detour };
   std::optional<uint64_t> onward(const Rule& rule);
   static bool passes_on(const Rule& rule, uint64_t parameter);
@@ -180,6 +185,7 @@ class ByteDistances {
   void for_each_longer_token(const Place& from, Edge&& edge);
 
   const Bound kind_;
+  const bool by_promises_;
   const Vocabulary& vocabulary_;
   ByteSet bytes_;  // that are tokens, or of which tokens are
   const bool has_all_bytes_;

@@ -80,7 +80,7 @@ std::optional<uint32_t> FarthestLanding::known(const DfaState& state) const {
 }
 
 void FarthestLanding::keep(DfaState& state, uint32_t bytes) {
-  if (bytes_.has_estimates())
+  if (bytes_.is_passing())
     estimated_[&state] = bytes;
   else
     state.farthest_landing.store(bytes, std::memory_order_relaxed);

@@ -8,8 +8,8 @@
 //   loops     a token of the loop's characters leads back to the state; others are walked from where they leave it, and
 //             so are the characters that some tokens end inside of
 //   names     from a state that differs from another one in few tokens, only these are walked (comparison.h)
-// and kept with the state, so that every grammar on the tokenizer finds it. Estimated distances differ from engine to
-// engine: what may rest on them is kept by the engine that has them.
+// and kept with the state, so that every grammar on the tokenizer finds it. Estimated and promised distances differ
+// from engine to engine: what may rest on them is kept by the engine that has them.
 //
 // It is found for counting without bounds: a count takes readings away, so each of them may be the only one, and asks
 // for the items that it still needs.

@@ -369,7 +369,8 @@ void Engine::allow_for_replay() {
 void Engine::account() {
   bytes_.store(stacks_.memory_bytes() + configs_.memory_bytes() + item_storage_.memory_bytes() +
                    interned_.memory_bytes() + mask_bytes_ + distinct_masks_.memory_bytes() + unknown_texts_bytes_ +
-                   transitions_.memory_bytes() + searched_bytes_.load(std::memory_order_relaxed),
+                   transitions_.memory_bytes() + searched_bytes_.load(std::memory_order_relaxed) +
+                   promised_bytes_.load(std::memory_order_relaxed),
                std::memory_order_relaxed);
 }
 

@@ -132,7 +132,8 @@ class Engine {
     CellId text = kNoCell;      // of the values that items are in (recognizer.h)
     ConfigId core = kNoConfig;  // if budgets have a say in it; itself if it has no deadlines
     ConfigId plain = kNoConfig;
-    std::atomic<int64_t> safe_clock{kUnknownClock}, far_clock{kUnknownClock};  // of a core
+    // Of a core. What is promised of deferred subgrammars shows the last of them.
+    std::atomic<int64_t> safe_clock{kUnknownClock}, far_clock{kUnknownClock}, promised_clock{kUnknownClock};
     std::atomic<const ConfigMask*> mask{nullptr};
     std::atomic<const LimitExceeded*> refusal{nullptr};  // instead of a mask
     std::span<const Item> span() const { return {items, num_items}; }
@@ -160,8 +161,15 @@ class Engine {
   void drop_past_ways(std::vector<Item>& items, int64_t clock);
   void move_deadlines(std::vector<Item>& items, std::optional<int64_t> later);
   bool is_safe(const Config& config);
+  bool is_far_by_promises(Config& core, int64_t clock);
+  bool fits_by_promises(uint32_t max_tokens);
+  int64_t more_than_promised();
+  int64_t most_promised() const;
+  bool is_whole();
+  void need_whole();
   ConfigId without_texts(const Config& config);
   TokenBudgets& budgets();
+  TokenBudgets& promised_budgets();
   bool has_endless_searches();
   void check_budgets_of_rules();
   void add_forced_bytes(const Config& at, size_t limit, std::string& out) const;
@@ -180,9 +188,13 @@ class Engine {
   ChunkedVector<Config> configs_;
   std::once_flag has_budgets_;
   std::unique_ptr<TokenBudgets> budgets_;  // once asked for
+  std::once_flag has_promised_budgets_, knows_missing_;
+  std::unique_ptr<TokenBudgets> promised_budgets_;  // likewise
+  std::vector<RuleGroup*> missing_;                 // deferred subgrammars, when they were first asked for
   std::once_flag knows_texts_;
   bool has_many_texts_ = false;            // once asked for
   std::atomic<size_t> searched_bytes_{0};  // of theirs
+  std::atomic<size_t> promised_bytes_{0};  // of those by promises
   KeptArrays<Item> item_storage_;
   std::vector<std::unique_ptr<const ConfigMask>> masks_;
   std::vector<std::unique_ptr<const LimitExceeded>> refusals_;

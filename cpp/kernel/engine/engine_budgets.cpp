@@ -4,6 +4,7 @@
 
 #include "budget/many_texts.h"
 #include "engine/engine.h"
+#include "rules/instances/deferred.h"
 #include "rules/reached.h"
 #include "support/errors.h"
 #include "support/work.h"
@@ -13,6 +14,7 @@ namespace {
 
 constexpr uint32_t kMostBitsOfSearches = 4;  // that rules with a parameter move: items in any order
 constexpr size_t kFewSteps = 1'000'000;      // of a search that engines wait for
+constexpr int64_t kBytesAround = 256;        // of a way to a deferred subgrammar, and from there to the end
 constexpr size_t kManySteps = 14'000'000;    // of any other: what a refusal says takes some more
 
 std::string tokens(uint32_t number) {
@@ -26,6 +28,26 @@ TokenBudgets& Engine::budgets() {
     budgets_ = std::make_unique<TokenBudgets>(*vocabulary_, stacks_, program_->has_values, searched_bytes_);
   });
   return *budgets_;
+}
+
+// By promises: see budget.h.
+TokenBudgets& Engine::promised_budgets() {
+  std::call_once(has_promised_budgets_, [this] {
+    promised_budgets_ =
+        std::make_unique<TokenBudgets>(*vocabulary_, stacks_, program_->has_values, promised_bytes_, true);
+  });
+  return *promised_budgets_;
+}
+
+// Whether no deferred subgrammar is missing of those that were at first.
+bool Engine::is_whole() {
+  std::call_once(knows_missing_, [this] { missing_ = program_->deferred(); });
+  return std::ranges::none_of(missing_, &RuleGroup::is_missing);
+}
+
+// Searches for what can end in time would come to them one by one, and begin again each time.
+void Engine::need_whole() {
+  if (!is_whole()) throw GrammarNeeded(program_->group);
 }
 
 // Whether items may come in many orders, or many texts be remembered.
@@ -60,7 +82,10 @@ void Engine::check_budgets_of_rules() {
 // Whether every token that the grammar takes there leaves all open rules time enough. Precondition: it has a core.
 bool Engine::is_safe(const Config& config) {
   Config& core = configs_[config.core];
-  if (!program_->has_memory && !program_->has_budgets) {
+  const bool counts_by_bytes = !program_->has_memory && !program_->has_budgets;
+  if (counts_by_bytes && is_far_by_promises(core, config.clock)) return true;
+  need_whole();
+  if (counts_by_bytes) {
     int64_t far = core.far_clock.load(std::memory_order_relaxed);
     if (far == kUnknownClock) core.far_clock.store(far = budgets().far_clock(core.span()), std::memory_order_relaxed);
     if (config.clock >= far) return true;
@@ -75,6 +100,42 @@ bool Engine::is_safe(const Config& config) {
     core.safe_clock.store(safe, std::memory_order_relaxed);
   }
   return config.clock >= safe;
+}
+
+// By how much budgets that know all subgrammars may ask for more: where ways are estimated, theirs may lead through
+// another of what is missing.
+int64_t Engine::more_than_promised() {
+  return promised_budgets().has_estimates() ? most_promised() + kBytesAround : 0;
+}
+
+// The bytes of the longest of what is missing.
+int64_t Engine::most_promised() const {
+  int64_t most = 0;
+  for (const RuleGroup* group : missing_) most = std::max<int64_t>(most, group->promised_bytes().value_or(kAnyTokens));
+  return most;
+}
+
+// Where some subgrammars are missing.
+bool Engine::is_far_by_promises(Config& core, int64_t clock) {
+  if (is_whole()) return false;
+  int64_t far = core.promised_clock.load(std::memory_order_relaxed);
+  if (far == kUnknownClock) {
+    far = promised_budgets().far_clock(core.span());
+    if (far != TokenBudgets::kNeverSafe) far += more_than_promised();
+    core.promised_clock.store(far, std::memory_order_relaxed);
+  }
+  return clock >= far;
+}
+
+// With room for the longest of them, of whose tokens most have several bytes: so that few outputs come to where all are
+// needed in the midst of decoding.
+bool Engine::fits_by_promises(uint32_t max_tokens) {
+  if (program_->has_memory || program_->has_budgets || program_->group->has_lists() || is_whole()) return false;
+  const std::span<const Item> items = configs_[0].span();
+  return std::ranges::all_of(items, [&](const Item& item) {
+    const int64_t room = std::max(more_than_promised(), most_promised() / 2 + kBytesAround);
+    return promised_budgets().enough_tokens(item) + room <= max_tokens;
+  });
 }
 
 // The configuration that is the same for all lists of as many elements.
@@ -101,7 +162,8 @@ bool Engine::steps_quickly(ConfigId config) const {
     const int64_t safe = kept.load(std::memory_order_relaxed);
     return safe != kUnknownClock && at.clock >= safe;
   };
-  return is_past(configs_[at.core].far_clock) || is_past(configs_[at.core].safe_clock);
+  const Config& core = configs_[at.core];
+  return is_past(core.far_clock) || is_past(core.safe_clock) || is_past(core.promised_clock);
 }
 
 // The configuration of the items behind a token, without those that cannot end in time. `read`: its text.
@@ -114,6 +176,7 @@ ConfigId Engine::within_budgets(const Config& from, Landed landed, bool is_token
       return deadline != kNoDeadline && clock + deadline < 1;
     });
   } else {
+    need_whole();
     std::vector<Item> viable = items;
     budgets().keep_viable(viable, clock);
     const bool is_lost = viable.empty() && !complete;
@@ -223,13 +286,15 @@ void Engine::refuse_budget(const std::string& limit, uint32_t max_tokens) {
 
 ConfigId Engine::initial_within(uint32_t max_tokens, bool& by_bounds) {
   const Work::Scope scope;
+  const bool fits = by_bounds && fits_by_promises(max_tokens);
+  if (!fits) need_whole();
   const bool has_lists = program_->group->has_lists();
   size_t steps = kManySteps;
   if (has_lists) {
     by_bounds = true;
   } else if (!by_bounds && has_endless_searches()) {
     by_bounds = enough_tokens() <= max_tokens;
-  } else if (by_bounds && enough_tokens() > max_tokens) {  // exactly, then, but only if that is soon found out
+  } else if (by_bounds && !fits && enough_tokens() > max_tokens) {  // exactly, then, but only if that is soon found out
     by_bounds = false;
     steps = kFewSteps;
   }
@@ -242,7 +307,7 @@ ConfigId Engine::initial_within(uint32_t max_tokens, bool& by_bounds) {
   }
   try {
     const Work::Share share(steps);
-    budgets().keep_viable(items, max_tokens);
+    if (!fits) budgets().keep_viable(items, max_tokens);
     if (items.empty() && !complete) {
       if (has_lists)
         throw LimitExceeded(
@@ -255,8 +320,13 @@ ConfigId Engine::initial_within(uint32_t max_tokens, bool& by_bounds) {
     refuse_budget(e.limit, max_tokens);
     throw;
   }
-  const std::lock_guard guard(lock_);
-  return intern_at({std::move(items), complete}, max_tokens);
+  const ConfigId config = [&] {
+    const std::lock_guard guard(lock_);
+    return intern_at({std::move(items), complete}, max_tokens);
+  }();
+  const ConfigId core = configs_[config].core;
+  if (fits && core != kNoConfig && !is_far_by_promises(configs_[core], max_tokens)) need_whole();
+  return config;
 }
 
 }  // namespace maskwright

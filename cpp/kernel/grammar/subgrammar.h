@@ -35,6 +35,8 @@ struct DeferredFacts {
   bool nullable = false;          // the empty string is one of them
   bool has_families = false;      // it may have parametric rules
   bool has_memory = false;        // it may remember text, in no list
+  // To its end, as byte_distance.h finds them, or more. Nothing if that is not known.
+  std::optional<uint32_t> num_bytes = std::nullopt;
 };
 
 struct Subgrammar {

@@ -15,9 +15,7 @@ std::vector<RuleGroup*> Program::groups() const {
 }
 
 std::vector<RuleGroup*> Program::deferred() const {
-  std::vector<RuleGroup*> out = groups();
-  std::erase_if(out, [](const RuleGroup* group) { return !group->deferred_key() || group->content(); });
-  return out;
+  return missing_of(*group);
 }
 
 std::vector<Family*> Program::families() const {

@@ -37,6 +37,12 @@ std::vector<RuleGroup*> groups_reached(RuleGroup& group) {
   return reached(group, [](const RuleGroup&) { return true; });
 }
 
+std::vector<RuleGroup*> missing_of(RuleGroup& group) {
+  std::vector<RuleGroup*> out = groups_reached(group);
+  std::erase_if(out, [](const RuleGroup* each) { return !each->is_missing(); });
+  return out;
+}
+
 std::vector<Family*> families_reached(RuleGroup& group) {
   std::vector<Family*> out;
   for (RuleGroup* each : leading_to_families(group))

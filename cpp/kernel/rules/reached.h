@@ -10,6 +10,8 @@ namespace maskwright {
 
 // The group itself first.
 std::vector<RuleGroup*> groups_reached(RuleGroup& group);
+// Those that stand for deferred subgrammars and have no grammar yet.
+std::vector<RuleGroup*> missing_of(RuleGroup& group);
 std::vector<Family*> families_reached(RuleGroup& group);
 
 // How many bits of their parameters families move that lead to each other, at most: an object whose members come in any

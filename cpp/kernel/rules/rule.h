@@ -378,6 +378,8 @@ class RuleGroup : public std::enable_shared_from_this<RuleGroup> {
   // Of a deferred subgrammar (deferred.h): what it is known by, and its grammar, once supplied.
   std::optional<uint64_t> deferred_key() const { return deferred_key_; }
   const LinkedRule* content() const { return content_.load(std::memory_order_acquire); }
+  bool is_missing() const { return deferred_key_ && !content(); }
+  std::optional<uint32_t> promised_bytes() const { return promised_bytes_; }
   size_t memory_bytes();
   // What is known of it without taking the lock: its rules when it was made, and its masks, most of the whole.
   size_t approximate_bytes() const { return bytes_.load(std::memory_order_relaxed); }
@@ -400,6 +402,7 @@ class RuleGroup : public std::enable_shared_from_this<RuleGroup> {
   std::vector<LinkedRule> callees_;
   std::vector<std::shared_ptr<RuleGroup>> tails_;
   std::optional<uint64_t> deferred_key_;
+  std::optional<uint32_t> promised_bytes_;
   LinkedRule content_storage_;
   std::atomic<const LinkedRule*> content_{nullptr};
   std::vector<std::unique_ptr<Rule>> rules_;

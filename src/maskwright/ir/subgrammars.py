@@ -50,6 +50,8 @@ class Promised(NamedTuple):
         nullable: whether the empty string is one of its strings.
         parametric: whether it may have parametric rules.
         remembers: whether it may remember text.
+        num_bytes: a string of so many bytes is one of its strings, as the kernel finds short strings; -1 if none is
+            known. With it, a token budget that is not near needs no look at the grammar.
     """
 
     beginnings: bytes
@@ -57,6 +59,7 @@ class Promised(NamedTuple):
     nullable: bool = False
     parametric: bool = False
     remembers: bool = False
+    num_bytes: int = -1
 
 
 class Subgrammar:

@@ -20,6 +20,7 @@ LinkedRule DeferredGroup::link(RuleStore& store, uint64_t key, const DeferredFac
     group->deferred_key_ = key;
     group->leads_to_families_ = promised.has_families;
     group->has_memory_ = promised.has_memory;
+    group->promised_bytes_ = promised.num_bytes;
     RuleFacts facts;
     facts.productive = true;
     facts.nullable = promised.nullable;

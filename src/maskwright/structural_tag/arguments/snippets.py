@@ -4,7 +4,7 @@ Made once for each schema, style and choice of options, and kept. A snippet is t
 (maskwright.ir.subgrammars), which stands in any grammar as it is, and which the kernel knows again without a look at
 it. Where a schema can be compiled for sure (deferral.py), that is deferred until an output comes to it: a model with
 128 tools calls a few.
-Tested by tests/structural_tag/arguments/test_snippets.py and test_xml.py.
+Tested by tests/structural_tag/arguments/test_snippets.py, test_xml.py, test_deferred_arguments.py and test_sizes.py.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from maskwright.frontends.json_schema import Finding, JsonSchemaOptions, schema_
 from maskwright.frontends.json_schema.emit.layout import layout_of
 from maskwright.frontends.json_schema.normalise.deferral import Deferral, deferral_of, report_of
 from maskwright.frontends.json_schema.read.guidance import layout_options
-from maskwright.frontends.json_schema.text.white_space import matches_for_sure
+from maskwright.frontends.json_schema.text.white_space import matches_for_sure, may_be_nothing
 from maskwright.ir import Expr, GrammarIR, Promised, deferred_subgrammar, subgrammar
 from maskwright.ir.emptiness import admits_nothing
 from maskwright.structural_tag.formats.classes import JSONSchemaFormat
@@ -138,16 +138,25 @@ def _nothing_valid(
 
 def _promised(seen: Deferral, style: SpelledStyle | None, options: JsonSchemaOptions) -> Promised:
     """What is known of a snippet that is made later."""
-    any_order, nullable = options.any_order, not seen.has_required
+    any_order, nullable, size = options.any_order, not seen.has_required, _size(seen, style, options)
     if style is None:
-        return Promised(b"{", parametric=any_order)
+        return Promised(b"{", parametric=any_order, num_bytes=size)
     if style.is_python:
-        return Promised(_IDENTIFIER_STARTS, nullable=nullable, parametric=any_order)
+        return Promised(_IDENTIFIER_STARTS, nullable=nullable, parametric=any_order, num_bytes=size)
     if style.separator:
-        return Promised(b"{", parametric=any_order)
+        return Promised(b"{", parametric=any_order, num_bytes=size)
     first = style.open[0]
     beginnings = b" \t\n\r" + (first.encode()[:1] if isinstance(first, str) else b"")
-    return Promised(beginnings, not isinstance(first, str), nullable, any_order, style.repeats_names)
+    return Promised(beginnings, not isinstance(first, str), nullable, any_order, style.repeats_names, size)
+
+
+def _size(seen: Deferral, style: SpelledStyle | None, options: JsonSchemaOptions) -> int:
+    """In how many bytes a value can be written; -1 if that is not known."""
+    pattern = options.whitespace_pattern
+    is_compact = options.indent is None and options.separators is None and (pattern is None or may_be_nothing(pattern))
+    if seen.num_bytes < 0 or not is_compact or (style is not None and style.repeats_names):
+        return -1
+    return seen.num_bytes + (0 if style is None else seen.num_marks * style.most_around)
 
 
 def _read_content(content: bytes, *choices: Any) -> GrammarIR:

@@ -111,6 +111,13 @@ class SpelledStyle(NamedTuple):
         """Whether a member ends with its name, so that a grammar of members of any name remembers text."""
         return "{name}" in self.close
 
+    @property
+    def most_around(self) -> int:
+        """In how many bytes, or tokens, the marks around a value can be written, and what stands between two values."""
+        marks = [*self.open, *self.close, *self.open_item, *self.quote, *self.quote, self.separator, "\n\n"]
+        marks.append(max((kind.label for kind in self.kinds), key=len))
+        return sum(len(mark.encode()) if isinstance(mark, str) else 1 for mark in marks)
+
 
 HOLES: Final = ("{name}", "{kind}", "{ws}")
 

@@ -307,7 +307,36 @@ def test_what_is_no_content() -> None:
 def seen(schema: dict[str, Any]) -> set[str]:
     found = scan({**OBJECT, **schema})
     assert found
-    return {name for name, is_so in found._asdict().items() if is_so}
+    return {name for name, is_so in found._asdict().items() if is_so is True}
+
+
+def size(schema: dict[str, Any]) -> int:
+    """In how many bytes a member of this schema can be written, its name included."""
+    empty = scan({**OBJECT, "properties": {}})
+    found = scan({**OBJECT, "properties": {"abc": schema}})
+    assert found
+    assert empty
+    return found.num_bytes - empty.num_bytes if found.num_bytes >= 0 else -1
+
+
+def test_how_many_bytes_are_enough() -> None:
+    text = {"type": "string"}
+    assert len('"abc": "",') <= size(text) < 16
+    assert size({**text, "minLength": 100}) == size(text) + 100
+    assert size({**text, "enum": ["a", "long" * 50]}) >= 200
+    assert size({"type": "array", "items": {**text, "minLength": 100}}) < 30
+    assert size({"type": "array", "items": {**text, "minLength": 100}, "minItems": 3}) > 300
+    inner = {**OBJECT, "properties": {"x": {**text, "minLength": 100}, "y": {**text, "minLength": 100}}}
+    assert 200 < size(inner) < 260
+    assert size({"anyOf": [{**text, "minLength": 100}, {"type": "null"}]}) > 100
+    assert size({**OBJECT, "additionalProperties": {**text, "minLength": 100}}) < 30
+    assert size({**text, "pattern": "^a*$"}) > 0
+    assert size({**text, "pattern": "^a*$", "minLength": 0}) == -1
+    defs = {"A": {**OBJECT, "properties": {"b": {"$ref": "#/$defs/B"}, "c": {"$ref": "#/$defs/B"}}}}
+    defs["B"] = {"type": "array", "items": {**text, "minLength": 100}, "minItems": 5}
+    found = scan({**OBJECT, "$defs": defs, "properties": {"a": {"$ref": "#/$defs/A"}, "b": {"$ref": "#/$defs/A"}}})
+    assert found
+    assert 2_000 < found.num_bytes < 2_500
 
 
 def test_what_else_is_seen() -> None:

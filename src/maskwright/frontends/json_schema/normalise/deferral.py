@@ -56,6 +56,9 @@ class Deferral(NamedTuple):
         has_formats: some string or number has a format.
         has_unknown_formats: one that is not known.
         names_arguments: its objects' declared members have names that can be those of arguments in Python.
+        num_bytes: in so many bytes a value can be written as JSON; -1 if that is not known. A generous bound: with all
+            members that are declared, of each list of alternatives all of them.
+        num_marks: at most so many values are in that, each of which a style may put between marks.
         has_unknown_keywords: some keyword is not the standard's.
     """
 
@@ -67,6 +70,8 @@ class Deferral(NamedTuple):
     has_formats: bool
     has_unknown_formats: bool
     names_arguments: bool
+    num_bytes: int
+    num_marks: int
     has_unknown_keywords: bool
 
     @property

@@ -29,6 +29,7 @@ from maskwright.ir import (
     operands,
     postorder,
 )
+from maskwright.ir.rule_facts import is_nullable, least
 from maskwright.support.memos import remembered
 
 JSON_SPACE: Final = b" \t\n\r"
@@ -71,6 +72,12 @@ def matches_for_sure(pattern: str) -> bool:
         OptionError: As of `white_space`.
     """
     return all(part[0] not in (OP_AND, OP_NOT) for part in postorder(white_space(pattern)))
+
+
+@remembered(256)
+def may_be_nothing(pattern: str) -> bool:
+    """Return whether the empty text matches a pattern of `white_space`."""
+    return least([postorder(white_space(pattern))], is_nullable, ())[0]
 
 
 def _bytes_of(expr: Expr) -> int:
