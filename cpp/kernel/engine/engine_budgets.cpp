@@ -133,8 +133,8 @@ bool Engine::fits_by_promises(uint32_t max_tokens) {
   if (program_->has_memory || program_->has_budgets || program_->group->has_lists() || is_whole()) return false;
   const std::span<const Item> items = configs_[0].span();
   return std::ranges::all_of(items, [&](const Item& item) {
-    const int64_t room = std::max(more_than_promised(), most_promised() / 2 + kBytesAround);
-    return promised_budgets().enough_tokens(item) + room <= max_tokens;
+    const int64_t enough = promised_budgets().enough_tokens(item);
+    return enough + std::max(more_than_promised(), most_promised() / 2 + kBytesAround) <= max_tokens;
   });
 }
 
