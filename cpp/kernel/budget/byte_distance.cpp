@@ -233,8 +233,9 @@ uint32_t ByteDistances::find_way(const Place& from) {
   using Entry = std::pair<uint32_t, uint32_t>;  // distance or, of a large product, how far the end seems; visit
   Rule& rule = *from.state->rule;
   const bool is_large = has_many_states(rule) || large_.contains(&rule);
-  // A counted product may become large.
-  has_estimates_ = has_estimates_ || rule.num_nfa_states() > kManyStates || rule.lengths();
+  // A counted product may become large; the few that stand outside deferred subgrammars are small.
+  const bool may_be_large = rule.num_nfa_states() > kManyStates || (rule.lengths() && !by_promises_);
+  has_estimates_ = has_estimates_ || may_be_large || large_.contains(&rule);
   visits_.clear();
   last_ = kNever;
   if (is_large && kind_ == Bound::AtLeast) {

@@ -127,14 +127,14 @@ bool Engine::is_far_by_promises(Config& core, int64_t clock) {
   return clock >= far;
 }
 
-// With room for the longest of them, of whose tokens most have several bytes: so that few outputs come to where all are
+// With room for the longest of them, whose tokens have some four bytes each: so that few outputs come to where all are
 // needed in the midst of decoding.
 bool Engine::fits_by_promises(uint32_t max_tokens) {
   if (program_->has_memory || program_->has_budgets || program_->group->has_lists() || is_whole()) return false;
   const std::span<const Item> items = configs_[0].span();
   return std::ranges::all_of(items, [&](const Item& item) {
     const int64_t enough = promised_budgets().enough_tokens(item);
-    return enough + std::max(more_than_promised(), most_promised() / 2 + kBytesAround) <= max_tokens;
+    return enough + std::max(more_than_promised(), most_promised() / 4 + kBytesAround) <= max_tokens;
   });
 }
 
