@@ -42,7 +42,7 @@ TokenBudgets& Engine::promised_budgets() {
 // Whether no deferred subgrammar is missing of those that were at first.
 bool Engine::is_whole() {
   std::call_once(knows_missing_, [this] { missing_ = program_->deferred(); });
-  return std::ranges::none_of(missing_, &RuleGroup::is_missing);
+  return !std::ranges::any_of(missing_, [](const RuleGroup* group) { return group->is_missing(); });
 }
 
 // Searches for what can end in time would come to them one by one, and begin again each time.
