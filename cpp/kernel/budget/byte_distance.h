@@ -33,7 +33,8 @@
 // with as many bytes more as that takes. Where none is known, as among arrays of booleans, kAssumedBytes are taken to
 // do. Of a place in a value, both distances are of use: the plain one once the value differs.
 //
-// Tested by tests/exhaustive/test_token_budgets.py, test_remembered_budgets.py, tests/contract/test_work_limits.py.
+// Tested by tests/exhaustive/test_token_budgets.py, test_budgets_in_any_order.py, test_remembered_budgets.py,
+// tests/contract/test_work_limits.py.
 #pragma once
 
 #include <algorithm>

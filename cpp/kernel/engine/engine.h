@@ -191,6 +191,7 @@ class Engine {
   std::once_flag has_promised_budgets_, knows_missing_;
   std::unique_ptr<TokenBudgets> promised_budgets_;  // likewise
   std::vector<RuleGroup*> missing_;                 // deferred subgrammars, when they were first asked for
+  std::atomic<bool> is_whole_{false};               // none of them is any more, as was seen before
   std::once_flag knows_texts_;
   bool has_many_texts_ = false;            // once asked for
   std::atomic<size_t> searched_bytes_{0};  // of theirs

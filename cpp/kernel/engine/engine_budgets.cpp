@@ -41,8 +41,11 @@ TokenBudgets& Engine::promised_budgets() {
 
 // Whether no deferred subgrammar is missing of those that were at first.
 bool Engine::is_whole() {
+  if (is_whole_.load(std::memory_order_acquire)) return true;
   std::call_once(knows_missing_, [this] { missing_ = program_->deferred(); });
-  return !std::ranges::any_of(missing_, [](const RuleGroup* group) { return group->is_missing(); });
+  if (std::ranges::any_of(missing_, [](const RuleGroup* group) { return group->is_missing(); })) return false;
+  is_whole_.store(true, std::memory_order_release);
+  return true;
 }
 
 // Searches for what can end in time would come to them one by one, and begin again each time.

@@ -21,13 +21,7 @@ from maskwright.support.near_names import nearest
 
 from .errors import EXIT_BAD_INPUT
 
-_STRUCTURES: Final = (
-    "--schema",
-    "--regex",
-    "--grammar",
-    "--lark",
-    "--tag",
-)  # of commands that take text, too
+_STRUCTURES: Final = ("--schema", "--regex", "--grammar", "--lark", "--tag")  # of commands that take text, too
 
 
 class Parser(argparse.ArgumentParser):

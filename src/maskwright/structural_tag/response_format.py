@@ -85,7 +85,7 @@ def _unknown_type(kind: str, pointer: str, nested: str | None) -> RequestError:
         hint = _whole(nested)
     elif kind == "json":
         hint = f"any JSON object is 'json_object'; {_whole(nested)}"
-    elif kind in ("regex", "grammar", "choice") and nested:
+    elif kind in _AS_FORMAT and nested:
         hint = f'write {{"type": "structural_tag", "format": {_AS_FORMAT[kind]}}}'
     else:
         hint = f"did you mean {near[0]!r}?" if near else f"the types are: {', '.join(types)}"

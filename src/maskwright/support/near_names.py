@@ -22,16 +22,17 @@ def nearest(name: str, known: Iterable[str], cutoff: float = 0.6) -> str | None:
     """Return the known name that is most like another, if one is: the same but for capitals, `_` and `-`, or a close
     match by `cutoff`, that of `get_close_matches`.
     """
-    names, bare = list(known), _bare(name)
-    same = next((each for each in names if _bare(each) == bare), None)
+    names, meant = list(known), bare(name)
+    same = next((each for each in names if bare(each) == meant), None)
     if same is not None:
         return same
     near = get_close_matches(name[:_LONGEST], names, _NUM_LOOKED_AT, cutoff)
     return next((each for each in near if not _says_the_opposite(name, each)), None)
 
 
-def _bare(name: str) -> str:
-    return name[:_LONGEST].lower().replace("_", "").replace("-", "")
+def bare(name: str) -> str:
+    """Return a name without capitals, `_` and `-`."""
+    return name.lower().replace("_", "").replace("-", "")
 
 
 def _says_the_opposite(name: str, other: str) -> bool:

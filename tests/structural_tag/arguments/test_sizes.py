@@ -20,7 +20,7 @@ from structural_tag.arguments.test_deferred_arguments import ALL, INFOS, WHITE_S
 BYTES = mw.TokenizerInfo.from_vocab([*(bytes([b]) for b in range(256)), b"</s>"], stop_token_ids=[256])
 
 
-@pytest.mark.parametrize("style", ALL)
+@pytest.mark.parametrize("style", [style for style in ALL if style != "minimax_m3_xml"])  # whose ends repeat names
 def test_no_arguments_need_more(style: str) -> None:
     rng = random.Random(f"sizes {style}")
     compared = 0
@@ -39,7 +39,7 @@ def test_no_arguments_need_more(style: str) -> None:
         assert refused.value.enough_tokens is not None
         assert refused.value.enough_tokens <= len("<f>!") + expr[1].deferred.num_bytes
         compared += 1
-    assert compared >= scaled(3_000) // 60 or style == "minimax_m3_xml" or style == "cohere_xml"
+    assert compared >= scaled(3_000) // 60
 
 
 def tool(i: int, rng: random.Random) -> dict[str, Any]:

@@ -15,6 +15,8 @@ from collections.abc import Callable
 from decimal import Decimal
 from typing import Any, Final, NamedTuple
 
+from maskwright.support import near_names
+
 
 class _LookAlike(NamedTuple):
     """What a name means elsewhere.
@@ -34,7 +36,7 @@ class _LookAlike(NamedTuple):
 
 def bare(keyword: str) -> str:
     """Return a keyword without what writers of a language put into names: `min_length` is `minLength`."""
-    return keyword.replace("_", "").replace("-", "").replace("$", "").lower()
+    return near_names.bare(keyword).replace("$", "")
 
 
 def look_alike(keyword: str, value: Any, schema: dict[str, Any]) -> str | None:
