@@ -6,9 +6,11 @@ The main thread asks to be woken after 0.5 ms, again and again, and notes by how
     burst   600 schemas on two threads
     steady  50 schemas a second, as they come
     flood   3,000 schemas handed over at once: `compile_json_schema_async` here, peers in a pool of 8 threads
+    largest the 100 longest schemas, one after another on one thread
 No schema is compiled twice. Baselines in the same run: `nothing`, and `C` (two threads that calculate without the
-interpreter), which show what the machine itself adds. Each measurement is a process
-of its own, and engines take turns, so that a slow spell of the machine hits all; of several rounds, medians are shown.
+interpreter), which show what the machine itself adds. Each measurement is a process of its own, without warnings, as
+showing the first one takes 5 ms; engines take turns, so that a slow spell of the machine hits all; of several rounds,
+medians are shown.
 With `--real-time` (Linux, as root) all other work on the machine waits meanwhile; what saturates all processors is then
 stopped for 50 ms a second by the system, which shows in the worst of `C` and of engines that compile for long.
 Data are in MaskBench's form (bench_peers.py).
@@ -83,6 +85,7 @@ class Load:
 
     def __init__(self, engine: str, info: mw.TokenizerInfo, schemas: list[Any], seconds: float) -> None:
         self.compile, self.submit = ENGINES[engine](info)
+        self.kept = schemas  # an iterator lets go of them at its end, which takes 5 ms
         self.schemas: Iterator[Any] = iter(schemas)
         self.num_compiled = 0
         self.lock = threading.Lock()
@@ -111,11 +114,11 @@ class Load:
         return lambda schema: executor.submit(self.compile, schema)
 
     def burst(self) -> None:
-        def work() -> None:
-            for schema in self.remaining():
-                self.compile_counted(schema)
+        run_twice(self.one_by_one)
 
-        run_twice(work)
+    def one_by_one(self) -> None:
+        for schema in self.remaining():
+            self.compile_counted(schema)
 
     def steady(self) -> None:
         submit = self.submit or self.pool(2)
@@ -140,7 +143,12 @@ def run_twice(work: Callable[[], None]) -> None:
         thread.join()
 
 
-LOADS = {"burst": (Load.burst, 600), "steady": (Load.steady, 0), "flood": (Load.flood, 3000)}
+LOADS = {
+    "burst": (Load.burst, 600),
+    "steady": (Load.steady, 0),
+    "flood": (Load.flood, 3000),
+    "largest": (Load.one_by_one, 100),
+}
 
 
 def distinct(lines: list[str], number: int) -> list[Any]:
@@ -164,7 +172,10 @@ def prepared(engine: str, kind: str, data: Path, seconds: float) -> tuple[Callab
         return lambda: run_twice(repeat), None
     _, info = load()
     run, number = LOADS[kind]
-    schemas = distinct(records(data), number or int(PER_SECOND * seconds))
+    lines = records(data)
+    if kind == "largest":
+        lines = sorted(lines, key=lambda line: len(json.dumps(json.loads(line)["schema"])))[-number:]
+    schemas = distinct(lines, number or int(PER_SECOND * seconds))
     under = Load(engine, info, schemas, seconds)
     under.compile({"type": "object", "properties": {"warm": {"type": "string"}}})
     return lambda: run(under), under
@@ -206,7 +217,7 @@ def work(engine: str, kind: str, data: Path, seconds: float, in_real_time: bool)
 
 def measure(engine: str, kind: str, arguments: argparse.Namespace) -> list[float] | None:
     """Return the 50th, 90th and 99th percentile, the worst, and the rate."""
-    command = [sys.executable, __file__, "--worker", engine, kind, "--data", str(arguments.data)]
+    command = [sys.executable, "-W", "ignore", __file__, "--worker", engine, kind, "--data", str(arguments.data)]
     command += ["--seconds", str(arguments.seconds), *(["--real-time"] if arguments.real_time else [])]
     done = subprocess.run(command, stdout=subprocess.PIPE, text=True)
     if done.returncode:

@@ -152,10 +152,9 @@ class CompileCache(Generic[_T]):
             own.set_result(known)
             return own
         if awaited is None:
-            made: Future[_T] = Future()
-            workers.run(lambda: self._make_in_worker(hashed, make, made))
-            awaited = made
-        awaited.add_done_callback(lambda done: _hand_over(done, own))
+            workers.run(lambda: _hand_over(lambda: self._make(hashed, make), own))
+        else:
+            awaited.add_done_callback(lambda done: _hand_over(done.result, own))
         return own
 
     def clear(self) -> None:
@@ -214,14 +213,6 @@ class CompileCache(Generic[_T]):
             _kernel.give_back_memory()
         return made
 
-    def _make_in_worker(self, key: _Key | None, make: Callable[[], _T], result: Future[_T]) -> None:
-        try:
-            made = self._make(key, make)
-        except BaseException as error:
-            result.set_exception(error)
-        else:
-            result.set_result(made)
-
     def _settle(self, key: _Key | None, made: _T | None) -> Future[_T] | None:
         """Keep what was made; return what those who wait for it wait for."""
         if key is None:
@@ -271,14 +262,16 @@ class CompileCache(Generic[_T]):
             evicted.append(entry)
 
 
-def _hand_over(done: Future[_T], own: Future[_T]) -> None:
-    if not own.set_running_or_notify_cancel():
-        return
-    error = done.exception()
-    if error is not None:
-        own.set_exception(error)
+def _hand_over(get: Callable[[], _T], own: Future[_T]) -> None:
+    """Give a Future what `get` gives, unless it is cancelled meanwhile."""
+    try:
+        result = get()
+    except BaseException as error:
+        if own.set_running_or_notify_cancel():
+            own.set_exception(error)
     else:
-        own.set_result(done.result())
+        if own.set_running_or_notify_cancel():
+            own.set_result(result)
 
 
 _to_renew_in_child: weakref.WeakSet[Any] = weakref.WeakSet()
