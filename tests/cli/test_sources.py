@@ -82,6 +82,9 @@ def test_a_regex_from_a_file_by_its_ending(cli: Cli, tmp_path: Path, monkeypatch
         assert cli("explain", *given, "--text", "22")[:2] == (0, "valid\n")
     assert cli("generate", "--regex", "two", "--no-stats") == (0, "two\n", "")
     assert cli("generate", "--regex", "no.re", "--no-stats")[1][:2] == "no"
+    (tmp_path / "windows.regex").write_bytes(b"two\r\n")
+    assert cli("generate", "windows.regex", "--no-stats") == (0, "two\n", "")
+    assert cli("convert", "windows.regex", "--to", "regex") == (0, "two\n", "")
     (tmp_path / "wrong.regex").write_text("a\n(b")
     assert "error: wrong.regex:2:1" in cli("generate", "--regex", "wrong.regex")[2]
 
@@ -110,7 +113,9 @@ def test_a_file_that_is_not_utf8(cli: Cli, tmp_path: Path) -> None:
     path.write_bytes(b'{"const": "\xff"}')
     code, _, err = cli("generate", "--schema", str(path))
     assert code == 2
-    assert "schema.json: not UTF-8: invalid start byte at byte 11" in err
+    assert "schema.json: not UTF-8: invalid start byte at byte 11\n  hint: save it as UTF-8" in err
+    path.write_text('{"const": 1}', "utf-16")
+    assert "schema.json: this is UTF-16\n  hint: save it as UTF-8" in cli("generate", "--schema", str(path))[2]
 
 
 def test_a_compiled_grammar(cli: Cli, tmp_path: Path) -> None:

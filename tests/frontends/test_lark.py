@@ -58,6 +58,8 @@ ERRORS = [
     ('start: "a")', "unmatched", 1, 11, ""),
     ("start: *", "nothing to repeat", 1, 8, ""),
     ('start: ~ * "a"', "nothing to repeat", 1, 10, ""),
+    ('start: "a" | & "b"', "nothing to intersect", 1, 14, "a lookahead stands in a regular expression"),
+    ('start: A\nA: "a" &', "nothing to intersect", 2, 8, 'write a & b for what both match, and "" for'),
     ('start: "a" ~', "nothing to complement", 1, 12, ""),
     ('start: "a"{3,2}', "upper bound", 1, 11, ""),
     ('start: "a"~3..2', "upper bound", 1, 11, ""),

@@ -14,7 +14,7 @@ from maskwright import Grammar
 from maskwright.errors import GrammarError, MaskwrightError, Span
 
 from .errors import CommandError
-from .sources import ENDINGS, check_schema_text, language_of, placed, read_text
+from .sources import ENDINGS, check_schema_text, language_of, pattern_of_file, placed, read_text
 
 
 class GrammarFile(NamedTuple):
@@ -70,5 +70,5 @@ def _read(text: str, language: str, options: Mapping[str, Any]) -> Grammar:
     if language == "lark":
         return Grammar.from_lark(text)
     if language == "regex":
-        return Grammar.from_regex(text.rstrip("\n"))
+        return Grammar.from_regex(pattern_of_file(text))
     return Grammar.from_json_schema(text, **options)

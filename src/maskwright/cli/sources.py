@@ -13,6 +13,7 @@ Tested by tests/cli/test_sources.py.
 from __future__ import annotations
 
 import argparse
+import codecs
 import json
 import sys
 import time
@@ -217,8 +218,13 @@ def _grammar(given: _Given) -> Structure:
         return Structure(label, "ebnf", lambda compiler: compiler.compile_grammar(text))
     if given.language == "lark":
         return Structure(label, "lark", lambda compiler: compiler.compile_lark(text))
-    pattern = text if label == "--regex" else text.rstrip("\n")
+    pattern = text if label == "--regex" else pattern_of_file(text)
     return Structure(label, "regex", lambda compiler: compiler.compile_regex(pattern))
+
+
+def pattern_of_file(text: str) -> str:
+    """The pattern in a file, without the line breaks at its end, which editors write."""
+    return text.rstrip("\r\n")
 
 
 def is_inline_json(argument: str) -> bool:
@@ -283,7 +289,9 @@ def _decode(label: str, data: bytes) -> str:
         if data.startswith(MAGIC):
             hint = "give the file that it was compiled from"
             raise CommandError(f"{label}: this is a compiled grammar\n  hint: {hint}") from error
-        raise CommandError(f"{label}: not UTF-8: {error.reason} at byte {error.start}") from error
+        is_utf16 = data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
+        found = "this is UTF-16" if is_utf16 else f"not UTF-8: {error.reason} at byte {error.start}"
+        raise CommandError(f"{label}: {found}\n  hint: save it as UTF-8") from error
 
 
 def parse_json(label: str, text: str) -> Any:

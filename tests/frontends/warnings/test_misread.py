@@ -11,6 +11,9 @@ EBNF = [
     ("['a'|'b']", 14, "may be ' itself", "[ab] for a or b"),
     ('"a".."z"', 17, "each full stop matches any character", "write [a-z] for a range"),
     ("'0' ... '9'", 18, "each full stop", "write [0-9] for a range"),
+    ("[0-9a..z]", 14, "each full stop stands for itself", "write a-z for a range"),
+    ("[^#x22#x5C]", 14, "the class has #, x and digits", r"write [^\x22\x5C]"),
+    ('"a" #xA', 18, "what begins with # is a comment", r'write "\x0A"'),
     ("[:alpha:]+", 14, "one of its own characters", 'write Regex("[[:alpha:]]")'),
     ('"[a-z]+"', 14, "all characters stand for themselves", 'write Regex("[a-z]+"), if'),
     (r'"\\d{4}-\\d{2}"', 14, "all characters stand for themselves", r'write Regex("\\d{4}-\\d{2}"), if'),
@@ -25,6 +28,7 @@ AS_THEY_ARE = [
     r'"\"" ["\\/bfnrt] [^"]* [\'] "[" [a-z] "]"',
     '"[0-9]" "a-z" "[+]" "x+y*" "(a)?"',
     '"a" . . "z" | "z".."a" | [a-z] .. "z"',
+    "[a-f#x] [..9] [z..a] [a..Z] [a.z] #xor #x zeros",
     'Regex("[[:alpha:]_]") Regex("[^[:alpha:]]") Regex("[\\\\[:alpha:]")',
 ]
 

@@ -48,6 +48,9 @@ from maskwright.frontends.ebnf.tokens import (
 )
 from maskwright.frontends.notation.mistakes import (
     CLOSE_OPTIONS,
+    NO_OPERAND,
+    NUMBERED,
+    PRODUCTION_NUMBER,
     has_broken_options,
     hint_at,
     hint_at_head,
@@ -62,7 +65,7 @@ from maskwright.frontends.notation.rule_options import (
 from maskwright.frontends.notation.token_literals import token_set
 from maskwright.frontends.regular import is_regular
 from maskwright.frontends.texts import ANY_CHARACTER
-from maskwright.frontends.warnings.misread import misread_class, misread_range, misread_text
+from maskwright.frontends.warnings.misread import misread_class, misread_comment, misread_range, misread_text
 from maskwright.frontends.warnings.notes import Misread, MisreadAt, Notes
 from maskwright.ir import (
     EMPTY,
@@ -123,13 +126,14 @@ class _Binding:
 class _Group:
     """A group or body that is open: its finished branches, and the parts of its last one."""
 
-    __slots__ = ("bindings", "branches", "is_hint", "items", "operands", "repetitions", "start", "tildes")
+    __slots__ = ("ampersand", "bindings", "branches", "is_hint", "items", "operands", "repetitions", "start", "tildes")
 
     def __init__(self, start: int, is_hint: bool = False) -> None:
         self.start = start
         self.is_hint = is_hint  # `(= …)` says what follows a rule anyway
         self.branches: list[Expr] = []
         self.operands: list[Expr] = []  # of the & that is open
+        self.ampersand = 0  # where that is
         self.items: list[Expr] = []
         self.tildes: list[int] = []  # that the next item is complemented by
         self.repetitions = 0  # of the last item
@@ -164,7 +168,8 @@ class _Parser:
             if kind == IS_DEFINITION:
                 self._define(token)
             elif kind == IS_BLANK:
-                pass
+                if source[position] == "#":
+                    self._note(misread_comment(token[IS_BLANK]), Span(position, token.end(IS_BLANK)))
             elif self.rules.rule is None:
                 raise self._unexpected(position)
             elif kind == IS_SYMBOL:
@@ -222,10 +227,10 @@ class _Parser:
         name, start = token[IS_NAME], token.start()
         self._finish_rule()
         self.rules.rule = name
-        if self.source[self.source.rfind("\n", 0, start) + 1 : start].strip().strip(BYTE_ORDER_MARK):
-            raise self.rules.error(
-                "a rule must start on a line of its own", start, token.end(IS_NAME), "begin a new line before it"
-            )
+        before = self.source[self.source.rfind("\n", 0, start) + 1 : start].strip().strip(BYTE_ORDER_MARK)
+        if before:
+            hint = NUMBERED if PRODUCTION_NUMBER.fullmatch(before) else "begin a new line before it"
+            raise self.rules.error("a rule must start on a line of its own", start, token.end(IS_NAME), hint)
         if name in self.rules.bodies:
             line = self.source.count("\n", 0, self.rules.places[name]) + 1
             hint = f"the first definition is on line {line}; join them with |"
@@ -243,17 +248,29 @@ class _Parser:
             self.rules.bodies[self.rules.rule] = self._body()
             self.group = _Group(0)
 
-    def _end_branch(self) -> None:
+    def _sequence(self) -> Expr:
         group = self.group
         if group.tildes:
             raise self.rules.error("nothing to complement", group.tildes[-1], group.tildes[-1] + 1)
         self._remember()
         last = seq(*group.items)
         group.items = []
+        return last
+
+    def _operand(self, ampersand: int, place: int) -> Expr:
+        if not self.group.items and not self.group.tildes:
+            raise self.rules.error(NO_OPERAND[0], ampersand, ampersand + 1, NO_OPERAND[1])
+        operand = self._sequence()
+        self._check_regular(operand, place)
+        return operand
+
+    def _end_branch(self) -> None:
+        group = self.group
         if group.operands:
-            self._check_regular(last, group.start)
-            last = and_(*group.operands, last)
+            last = and_(*group.operands, self._operand(group.ampersand, group.start))
             group.operands = []
+        else:
+            last = self._sequence()
         group.branches.append(last)
 
     def _bind(self, token: re.Match[str]) -> None:
@@ -321,11 +338,8 @@ class _Parser:
         elif symbol == "~":
             self.group.tildes.append(position)
         elif symbol == "&":
-            self._remember()
-            operand = seq(*self.group.items)
-            self._check_regular(operand, position)
-            self.group.operands.append(operand)
-            self.group.items = []
+            self.group.operands.append(self._operand(position, position))
+            self.group.ampersand = position
         else:
             self._note(misread_range(self.source, position), Span(position, position + 1))
             self._push(ANY_CHARACTER, position)

@@ -16,6 +16,7 @@ from typing import Final
 from maskwright.errors import EbnfSyntaxError, LimitError, RegexSyntaxError, Span
 from maskwright.frontends.charset import CodePointSet, json_string_chars, utf8
 from maskwright.frontends.ebnf.escapes_in_quotes import way_out
+from maskwright.frontends.notation.character_numbers import numbers_as_escapes
 from maskwright.frontends.notation.quoted import CLASS_ESCAPES, ESCAPE, escaped_character
 from maskwright.frontends.regex import regex_to_expr
 from maskwright.frontends.regex.classes import ASCII_SHORTHANDS
@@ -58,7 +59,9 @@ def _class_set(body: str, start: int, source: str) -> CodePointSet:
             if isinstance(low, CodePointSet) or isinstance(high, CodePointSet) or high < low:
                 wrong = "is empty" if isinstance(low, int) and isinstance(high, int) else "has a set as an endpoint"
                 span = Span(start + begin, start + at)
-                raise EbnfSyntaxError(f"the range {wrong}", source=source, span=span, hint="write \\- for a hyphen")
+                escaped = numbers_as_escapes(body)
+                hint = f"write [{escaped[:60]}]" if escaped != body else "write \\- for a hyphen"
+                raise EbnfSyntaxError(f"the range {wrong}", source=source, span=span, hint=hint)
         if isinstance(low, CodePointSet):
             sets |= low
         else:

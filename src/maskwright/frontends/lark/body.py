@@ -32,7 +32,7 @@ from maskwright.frontends.lark.tokens import (
     STRING_FLAG,
     STRING_TEXT,
 )
-from maskwright.frontends.notation.mistakes import hint_at_head, hint_at_repetition
+from maskwright.frontends.notation.mistakes import NO_OPERAND, hint_at_head, hint_at_repetition
 from maskwright.frontends.notation.quoted import Quoted, string_value
 from maskwright.frontends.notation.token_literals import token_set
 from maskwright.frontends.warnings.misread import misread_pattern, misread_text
@@ -59,6 +59,7 @@ class _Frame:
     """What is open: a bracket or the body of a definition, with its finished branches and unfinished parts."""
 
     __slots__ = (
+        "ampersand",
         "bindings",
         "branches",
         "commas",
@@ -76,6 +77,7 @@ class _Frame:
         self.start = start
         self.branches: list[ast.Node] = []
         self.operands: list[ast.Node] = []  # of the & that is open
+        self.ampersand = 0  # where that is
         self.items: list[ast.Node] = []
         self.tildes: list[int] = []
         self.condition: ast.Call | None = None  # that the open branch ends with
@@ -261,7 +263,8 @@ class Body:
 
     def _ampersand(self, token: re.Match[str]) -> None:
         frame = self._frame(token)
-        frame.operands.append(self._sequence(frame))
+        frame.ampersand = token.start()
+        frame.operands.append(self._operand(frame))
 
     def _bar(self, token: re.Match[str]) -> None:
         frame = self._frame(token)
@@ -327,11 +330,17 @@ class Body:
         span = Span(items[0].span.start, items[-1].span.end) if items else Span(here, here)
         return ast.Seq(span, tuple(items))
 
+    def _operand(self, frame: _Frame) -> ast.Node:
+        if not frame.items and not frame.tildes:
+            raise self.cursor.error(NO_OPERAND[0], frame.ampersand, frame.ampersand + 1, NO_OPERAND[1])
+        return self._sequence(frame)
+
     def _conjunction(self, frame: _Frame) -> ast.Node:
-        node = self._sequence(frame)
         if frame.operands:
-            operands, frame.operands = (*frame.operands, node), []
-            node = ast.And(Span(operands[0].span.start, node.span.end), operands)
+            operands, frame.operands = (*frame.operands, self._operand(frame)), []
+            node: ast.Node = ast.And(Span(operands[0].span.start, operands[-1].span.end), operands)
+        else:
+            node = self._sequence(frame)
         if frame.condition is not None:
             node = ast.Conditional(Span(node.span.start, frame.condition.span.end), node, frame.condition)
             frame.condition = None

@@ -43,6 +43,7 @@ _HINTS: Final[tuple[tuple[str, str], ...]] = (
     (r":=|::=|=|:", "a rule is written {rule}"),
     (r"[^\W_]", "names have only letters of ASCII, digits, _ and -; write text in quotes"),
 )
+_COMMENT: Final = re.compile(r"//|--|/\*|\(\*|;")
 _CALLED: Final = re.compile(r"[A-Za-z_]\w*\Z")
 _FILE_NAME: Final = re.compile(r"\s*[\w.~/\\:\- ]*[\w\-]\.(?:ebnf|gbnf|bnf|lark|txt|g|g4)\s*")
 _HEAD: Final = re.compile(r"\s*[?!]*(<)?([A-Za-z_][\w.\-]*)>?\s*(::=|:=|->|→|=|:)")
@@ -56,6 +57,12 @@ _MALFORMED_HEAD: Final = {
 }
 _BROKEN_OPTIONS: Final = re.compile(_OPTIONS)
 _HEAD_WITH_BROKEN_OPTIONS: Final = re.compile(rf"[?!]*[A-Za-z_.][\w.\-]*{_OPTIONS}")
+NO_OPERAND: Final = (
+    "nothing to intersect",
+    'write a & b for what both match, and "" for the empty text; a lookahead stands in a regular expression',
+)
+PRODUCTION_NUMBER: Final = re.compile(r"\[[0-9]+[a-z]?\]")  # before a rule, in W3C's grammars
+NUMBERED: Final = "leave out the number of the rule"
 CLOSE_OPTIONS: Final = "close the brackets on this line, and write a line break as \\n"
 _CLASS: Final = re.compile(
     r"\[(?=\^|_?(?:[^\]\n]{0,80}?[^\w\]\n])?\w-\w|\\|[0-9]|[^\w\"'\]\n]+\])(?:[^\]\\\n]|\\.)*\](?:[*+?]|\{[0-9, ]*\})?"
@@ -121,6 +128,10 @@ def hint_at_head(source: str, position: int, sign: str) -> str:
         return "write -> for another name" if statement[0] == "as" else f"write %{statement[0]}"
     if head is None and source.startswith("%", position):
         return _STATEMENTS
+    if head is None and PRODUCTION_NUMBER.match(source, position) is not None:
+        return NUMBERED
+    if head is None and _COMMENT.match(source, position) is not None:
+        return "a comment begins with #"
     if head is None and source.startswith("{", position):
         return f"this looks like JSON: for a JSON Schema, {USE_SCHEMA}; for a structural tag, {USE_TAG}"
     if head is None:

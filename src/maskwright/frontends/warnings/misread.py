@@ -2,6 +2,9 @@ r"""Parts of grammars that are surely meant as something else, so that other tex
 
     misread_pattern("[:alpha:]+")                matches characters of ":ahlp"
     misread_class('"+" "-"')                     matches one character of ' "+'
+    misread_class("a..z")                        matches one character of ".az"
+    misread_class("#x9#xA")                      matches one character of "#9Ax"
+    misread_comment("#x20 b")                    matches nothing: it is a comment
     misread_range('"a".."z"', 3)                 matches a, two characters, z
     misread_text("[a-z]+", 'Regex("[a-z]+")')    matches these six characters
 
@@ -15,12 +18,14 @@ import re
 from typing import Final
 
 from maskwright.errors import GrammarWarning
+from maskwright.frontends.notation.character_numbers import CHARACTER_NUMBER, numbers_as_escapes
 from maskwright.frontends.warnings.lost_escapes import lost_escape
 from maskwright.frontends.warnings.notes import Misread
 from maskwright.frontends.warnings.posix_classes import lone_posix_class
 
 _TIMES: Final = r"(?:[*+?]|\{[0-9])"
 _REGEX: Final = re.compile(rf"\[\^?[^\[\]\n]*\w-\w[^\[\]\n]*\]{_TIMES}|\\[dsw]{_TIMES}")
+_RANGE: Final = re.compile(r"([a-z])\.{2,3}([a-z])|([A-Z])\.{2,3}([A-Z])|([0-9])\.{2,3}([0-9])")
 _ONE: Final = r"[^\"'\\\n]"  # a character that a string or a class holds as it is
 _BEFORE_RANGE: Final = re.compile(rf"[\"']({_ONE})[\"']\s*\Z")
 _AFTER_RANGE: Final = re.compile(rf"\.{{2,3}}\s*[\"']({_ONE})[\"']")
@@ -53,11 +58,25 @@ def misread_class(body: str) -> Misread | None:
     if alone is not None:
         message = f"{alone} matches one of its own characters: POSIX classes are only supported in Regex"
         return Misread(message, f'write Regex("[{alone}]")')
+    escaped = numbers_as_escapes(body)
+    if escaped != body:
+        return Misread("the class has #, x and digits as characters", f"write [{escaped[:_LONGEST]}]")
+    for first, last in (list(filter(None, each)) for each in _RANGE.findall(body)):
+        if first < last:
+            return Misread("each full stop stands for itself in a class", f"write {first}-{last} for a range")
     quote = next((quote for quote in "\"'" if body.count(quote) > 1), None)
     if quote is None:
         return None
     message = f"the class matches one character, which may be {quote} itself: quotation marks are characters in a class"
     return Misread(message, "write ( … ) around texts, ( … )? around what may be missing, or [ab] for a or b")
+
+
+def misread_comment(comment: str) -> Misread | None:
+    """Return what is to be said of a comment that begins like the number of a character in W3C's notation."""
+    number = CHARACTER_NUMBER.match(comment)
+    if number is None or comment[number.end() : number.end() + 1].isalnum():
+        return None
+    return Misread("what begins with # is a comment", f'write "{numbers_as_escapes(number[0])}"')
 
 
 def misread_range(source: str, position: int) -> Misread | None:
