@@ -91,6 +91,7 @@ def test_random_patterns() -> None:
         (r"\1(a)", "no group '1' ends before", r"\1"),
         (r"(a\1)", "no group '1' ends before", r"\1"),
         (r"(a)(?P=x)", "no group 'x' ends before", "(?P=x)"),
+        (r"(?<n>a)\k{n}", "this spelling of a back-reference", r"\k"),
         (r"(a)?\1", "group 1 may not have matched", r"\1"),
         (r"(?:(a)|b)\1", "group 1 may not have matched", r"\1"),
         (r"(a)|\1", "group 1 may not have matched", r"\1"),

@@ -117,6 +117,7 @@ REFUSED_IN_WORDS = [
     ("(?P>n)", "call of a group", "repeat the expression"),
     ("(?P<n>a)(?P=n)", "back-reference", "repeat the expression"),
     (r"(?<n>a)\k<n>", "back-reference", "repeat the expression"),
+    (r"(a)\g{1}", "back-reference", r"written \1 and \k<name>"),
     (r"(a)\1", "back-reference", "repeat the"),
     ("(a)?(?(1)b|c)", "conditional", "alternatives"),
     ("(?|a)", "branch-reset", "groups need no numbers"),

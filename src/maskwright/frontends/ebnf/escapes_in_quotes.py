@@ -24,7 +24,7 @@ from maskwright.frontends.notation.quoted import (
     string_value,
 )
 from maskwright.frontends.warnings.lost_escapes import CONTROLS, language_of
-from maskwright.frontends.warnings.misread import misread_pattern, misread_posix_class
+from maskwright.frontends.warnings.misread import misread_but_for_escapes, misread_pattern
 from maskwright.frontends.warnings.notes import Misread
 
 _SPECIAL: Final = frozenset("\b\\.^$*+?{}[]()|-&~#")  # to a regular expression
@@ -39,7 +39,7 @@ def misread_in_quotes(quoted: str, flags: str) -> Misread | None:
     for escape, meant in _read_by_the_string(quoted):
         if language_of(meant, flags) not in (None, language_of(pattern, flags)):
             return Misread(_message(escape), _hint(quoted, escape))
-    return (misread_posix_class if CONTROLS.isdisjoint(quoted) else misread_pattern)(pattern, flags)
+    return (misread_but_for_escapes if CONTROLS.isdisjoint(quoted) else misread_pattern)(pattern, flags)
 
 
 def way_out(quoted: str, flags: str) -> str | None:

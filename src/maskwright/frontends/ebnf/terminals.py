@@ -16,10 +16,10 @@ from typing import Final
 from maskwright.errors import EbnfSyntaxError, LimitError, RegexSyntaxError, Span
 from maskwright.frontends.charset import CodePointSet, json_string_chars, utf8
 from maskwright.frontends.ebnf.escapes_in_quotes import way_out
-from maskwright.frontends.notation.character_numbers import numbers_as_escapes
 from maskwright.frontends.notation.quoted import CLASS_ESCAPES, ESCAPE, escaped_character
 from maskwright.frontends.regex import regex_to_expr
 from maskwright.frontends.regex.classes import ASCII_SHORTHANDS
+from maskwright.frontends.warnings.character_numbers import numbers_as_escapes
 from maskwright.ir import Expr
 from maskwright.support.memos import remembered
 

@@ -247,6 +247,7 @@ OF_OTHER_TYPE: Final = "a constraint of another type"
 UNDECLARED: Final = "required, but not declared"
 POSIX_CLASS: Final = "a POSIX class"
 IN_SLASHES: Final = "a pattern between slashes"
+BLANK_COUNT: Final = "a blank in a count"
 IN_GRAMMAR: Final = "probably a mistake"
 _MISTAKES: Final = (
     UNKNOWN_KEYWORD,
@@ -260,6 +261,7 @@ _MISTAKES: Final = (
     UNDECLARED,
     POSIX_CLASS,
     IN_SLASHES,
+    BLANK_COUNT,
     IN_GRAMMAR,
 )
 # The reason of a keyword that is no mistake, such as an extension.

@@ -174,6 +174,8 @@ class _Parser(Brackets):
             self._back_reference(match)
             return
         start = self.position
+        if self.back_references and self.python and self.pattern.startswith("\\k", start):
+            raise self.error("this spelling of a back-reference is not supported", start, start + 2, "write \\k<name>")
         value = self.escape(self.flags, in_class=False)
         if isinstance(value, ast.Anchor):
             self._push(value, quantifiable=False)

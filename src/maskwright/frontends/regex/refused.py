@@ -37,7 +37,10 @@ _QUOTING: Final = Refusal("quoting with \\Q…\\E is not supported", "write a ba
 # By the letter after the backslash. Those with a meaning in the dialect at hand are read before this is looked at.
 ESCAPES: Final = {
     "k": BACK_REFERENCE,
-    "g": Refusal("a back-reference or a call of a group is not regular", _REPEAT),
+    "g": Refusal(
+        "a back-reference or a call of a group is not regular",
+        f"{_REPEAT}; where back-references are allowed, they are written \\1 and \\k<name>",
+    ),
     "G": Refusal("\\G, the end of the previous match, is not supported", "leave it out: a text is matched once"),
     "K": Refusal("\\K, which resets the start of the match, is not supported", "leave it out: the whole text counts"),
     "R": Refusal("\\R, any line break, is not supported", "write (?:\\r\\n|[\\n\\v\\f\\r\\u0085\\u2028\\u2029])"),

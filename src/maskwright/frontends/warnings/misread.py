@@ -1,6 +1,7 @@
 r"""Parts of grammars that are surely meant as something else, so that other texts match in silence.
 
     misread_pattern("[:alpha:]+")                matches characters of ":ahlp"
+    misread_pattern("[0-9]{1, 3}")               matches a digit and these six characters
     misread_class('"+" "-"')                     matches one character of ' "+'
     misread_class("a..z")                        matches one character of ".az"
     misread_class("#x9#xA")                      matches one character of "#9Ax"
@@ -18,7 +19,8 @@ import re
 from typing import Final
 
 from maskwright.errors import GrammarWarning
-from maskwright.frontends.notation.character_numbers import CHARACTER_NUMBER, numbers_as_escapes
+from maskwright.frontends.warnings.blank_counts import blank_count
+from maskwright.frontends.warnings.character_numbers import CHARACTER_NUMBER, numbers_as_escapes
 from maskwright.frontends.warnings.lost_escapes import lost_escape
 from maskwright.frontends.warnings.notes import Misread
 from maskwright.frontends.warnings.posix_classes import lone_posix_class
@@ -33,12 +35,15 @@ _LONGEST: Final = 40  # of what is shown
 
 
 def misread_pattern(pattern: str, flags: str = "") -> Misread | None:
-    """Return what is to be said of a regular expression in which an escape was lost, or a bracket forgotten."""
-    return lost_escape(pattern, flags) or misread_posix_class(pattern, flags)
+    """Return what is to be said of a regular expression that is surely meant as another."""
+    return lost_escape(pattern, flags) or misread_but_for_escapes(pattern, flags)
 
 
-def misread_posix_class(pattern: str, flags: str) -> Misread | None:
-    """Return what is to be said of a regular expression in which a POSIX class stands alone."""
+def misread_but_for_escapes(pattern: str, flags: str) -> Misread | None:
+    """Return the same where no escape can be lost: what is said of a lone POSIX class, or of a count with a blank."""
+    count = blank_count(pattern)
+    if count is not None:
+        return Misread(count.message, count.hint)
     alone = lone_posix_class(pattern, flags)
     if alone is None:
         return None

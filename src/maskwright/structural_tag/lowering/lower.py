@@ -19,7 +19,11 @@ from typing import Any, Final, cast
 
 from maskwright.errors import GrammarError, LimitError, SchemaError, StructuralTagError
 from maskwright.frontends.json_schema import Finding
-from maskwright.frontends.json_schema.normalise.findings import lone_posix_class_in_pattern, lost_in_pattern
+from maskwright.frontends.json_schema.normalise.findings import (
+    blank_count_in_pattern,
+    lone_posix_class_in_pattern,
+    lost_in_pattern,
+)
 from maskwright.frontends.json_schema.options import IN_GRAMMAR
 from maskwright.frontends.regex.refused import without_slashes
 from maskwright.frontends.texts import ANY_TEXT
@@ -212,6 +216,7 @@ class Lowering(TagRules):
         found = (
             lost_in_pattern(it.pattern, f"{pointer}/pattern", "pattern", "python"),
             lone_posix_class_in_pattern(it.pattern, f"{pointer}/pattern", "pattern"),
+            blank_count_in_pattern(it.pattern, f"{pointer}/pattern", "pattern"),
         )
         self.report += [finding for finding in found if finding is not None]
         if texts.is_empty:

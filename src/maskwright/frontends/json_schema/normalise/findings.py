@@ -17,6 +17,7 @@ from typing import Any
 
 from maskwright.errors import SchemaError, UnsupportedSchemaError
 from maskwright.frontends.json_schema.options import (
+    BLANK_COUNT,
     IN_GRAMMAR,
     IN_SLASHES,
     LOST_ESCAPE,
@@ -38,6 +39,7 @@ from maskwright.frontends.json_schema.read.unused import constrains_nothing
 from maskwright.frontends.json_schema.sets.misspelled_formats import format_meant_by
 from maskwright.frontends.regex import Dialect
 from maskwright.frontends.regex.refused import without_slashes
+from maskwright.frontends.warnings.blank_counts import blank_count
 from maskwright.frontends.warnings.lost_escapes import lost_escape
 from maskwright.frontends.warnings.posix_classes import lone_posix_class, posix_class
 from maskwright.support.entrances import RELAX
@@ -81,11 +83,12 @@ class Findings:
             self.note(Finding(pointer_of(((node.path, "required"), index)), "required", "enforced", reason))
 
     def note_pattern(self, pattern: str, path: Path, keyword: str) -> None:
-        """Report a regular expression that has lost an escape, holds a POSIX class, or stands between slashes."""
+        """Report what in a regular expression is surely meant as something else."""
         for finding in (
             lost_in_pattern(pattern, pointer_of(path), keyword),
             _posix_in_pattern(pattern, path, keyword),
             _slashes_of_pattern(pattern, path, keyword),
+            blank_count_in_pattern(pattern, pointer_of(path), keyword),
         ):
             if finding is not None:
                 self.note(finding)
@@ -167,6 +170,14 @@ def lone_posix_class_in_pattern(pattern: str, pointer: str, keyword: str) -> Fin
         return None
     why = f"{alone} matches one of its own characters"
     return Finding(pointer, keyword, "enforced", f"{POSIX_CLASS}: {why}; write [{alone}]")
+
+
+def blank_count_in_pattern(pattern: str, pointer: str, keyword: str) -> Finding | None:
+    """Return what is reported of a regular expression with a blank in a count."""
+    count = blank_count(pattern)
+    if count is None:
+        return None
+    return Finding(pointer, keyword, "enforced", f"{BLANK_COUNT}: {count.message}; {count.hint}")
 
 
 def schema_error(node: Node, keyword: str | None, message: str, hint: str) -> SchemaError:

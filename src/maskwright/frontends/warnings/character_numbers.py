@@ -1,4 +1,4 @@
-"""Characters by their numbers in W3C's notation, which EBNF writes as escapes.
+r"""Characters by their numbers in W3C's notation, which EBNF writes as escapes.
 
     >>> numbers_as_escapes("#x9#x20-#xD7FF#x10000")
     '\\x09\\x20-\\uD7FF\\U00010000'
