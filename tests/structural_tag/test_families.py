@@ -11,7 +11,9 @@ import pytest
 import maskwright as mw
 from maskwright.errors import RequestError
 from maskwright.structural_tag import (
+    AnyTextFormat,
     ConstStringFormat,
+    Format,
     JSONSchemaFormat,
     SequenceFormat,
     ToolRequest,
@@ -312,6 +314,21 @@ def test_a_family_of_ones_own_with_reasoning() -> None:
 
     check("test_thinker", ["<t>abc</t>!", "<t></t>!"], ["<t>abcd</t>!", "<t>a!</t>!", "!"], thinking_token_budget=3)
     check("test_thinker", ["<t>abcd</t>!"], [])
+
+
+def test_a_family_of_ones_own_with_a_form_of_the_answer() -> None:
+    @register_model_structural_tag("test_deaf")
+    def deaf(request: ToolRequest) -> AnyTextFormat:
+        return AnyTextFormat()
+
+    @register_model_structural_tag("test_formal")
+    def formal(request: ToolRequest) -> Format:
+        return request.content or AnyTextFormat()
+
+    with pytest.raises(RequestError, match="'test_deaf' has no place for the format of the answer") as caught:
+        get_model_structural_tag("test_deaf", content=ConstStringFormat("yes"))
+    assert caught.value.pointer == "/model"
+    check("test_formal", ["yes"], ["no"], content=ConstStringFormat("yes"))
 
 
 def test_special_tokens_are_tokens() -> None:

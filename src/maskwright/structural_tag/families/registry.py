@@ -16,12 +16,14 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Sequence
 from difflib import get_close_matches
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from maskwright.errors import RequestError
 from maskwright.inputs.option_signatures import takes_schema_options
 from maskwright.structural_tag.families.model_names import Certain, find_model
 from maskwright.structural_tag.formats.base import Format
+from maskwright.structural_tag.formats.classes import ConstStringFormat
 from maskwright.structural_tag.formats.fields import kind_of
 from maskwright.structural_tag.formats.tag import StructuralTag
 from maskwright.structural_tag.request import Reasoning, ToolRequest, read_request
@@ -132,8 +134,8 @@ def get_model_structural_tag(
             is reported when the tag is compiled, in `Grammar.report`.
 
     Raises:
-        RequestError: The family is unknown, the model's name does not determine it, or tools or tool choice are
-            malformed; `pointer` says where.
+        RequestError: The family is unknown or has no place for `content`, the model's name does not determine it, or
+            tools or tool choice are malformed; `pointer` says where.
         OptionError: An option is wrong, or contradicts another one; `option` names it.
 
     >>> get_model_structural_tag("hermes").format.type
@@ -156,9 +158,22 @@ def get_model_structural_tag(
         options=options,
         built_in=family.built_in,
     )
+    if content is not None and not _has_place_for_content(family.builder):
+        raise RequestError(
+            f"the model family {family.name!r} has no place for the format of the answer",
+            pointer="/model",
+            hint="let its function use request.content where no tool is called",
+        )
     if request.options.get("any_order") is None:
         request = request._replace(options={**request.options, "any_order": family.any_order})
     return StructuralTag(format=family.builder(request))
+
+
+@lru_cache(maxsize=256)
+def _has_place_for_content(builder: Builder) -> bool:
+    """Whether the answer of a family has the form that a request asks for."""
+    request = ToolRequest((), False, True, "disabled", ConstStringFormat("content"))
+    return builder(request) != builder(request._replace(content=None))
 
 
 def _family(model: str) -> Family:

@@ -23,11 +23,15 @@ OPENAPI = {
 @pytest.mark.parametrize(
     ("schema", "pointer", "advice"),
     [
-        ({"name": "x", "schema": WEATHER, "strict": True}, "/schema", "did you mean the schema at #/schema?"),
-        ({"name": "f", "parameters": WEATHER}, "/parameters", "did you mean the schema at #/parameters?"),
-        ({"name": "f", "input_schema": WEATHER}, "/input_schema", "did you mean the schema at #/input_schema?"),
-        ({"function": {"name": "f", "parameters": WEATHER}}, "/function", "the schema at #/function/parameters?"),
-        ({"messages": [], "response_format": FORMAT}, "/response_format", "at #/response_format/json_schema/schema?"),
+        ({"name": "x", "schema": WEATHER, "strict": True}, "/schema", "did you mean the schema in it at /schema?"),
+        ({"name": "f", "parameters": WEATHER}, "/parameters", "did you mean the schema in it at /parameters?"),
+        ({"name": "f", "input_schema": WEATHER}, "/input_schema", "did you mean the schema in it at /input_schema?"),
+        ({"function": {"name": "f", "parameters": WEATHER}}, "/function", "in it at /function/parameters?"),
+        (
+            {"messages": [], "response_format": FORMAT},
+            "/response_format",
+            "in it at /response_format/json_schema/schema?",
+        ),
         ({"name": {"type": "string"}, "age": {}}, "/name", PROPERTIES.format("name")),
         ({"name": "str", "age": "int"}, "/name", PROPERTIES.format("name")),
         ({"description": {"type": "string"}, "a/b": {}}, "/a~1b", PROPERTIES.format("a/b")),

@@ -1,6 +1,6 @@
 """A document that uses no keyword, so that every value is valid, and where in it the schema stands that is meant.
 
-    constrains_nothing({"name": "f", "parameters": {"type": "object"}})   did you mean the schema at #/parameters?
+    constrains_nothing({"name": "f", "parameters": {"type": "object"}})   did you mean the schema in it at /parameters?
     constrains_nothing({"name": {"type": "string"}, "age": {}})           did you mean {"type": "object", …
     constrains_nothing({"openapi": "3.1.0", "components": …})             say which is meant, as in "$ref": …
     only_defines({"$defs": {"Pet": {…}}})                                 say which is meant, as in "$ref": …
@@ -39,7 +39,7 @@ def constrains_nothing(schema: dict[Any, Any], is_name: Callable[[str], bool]) -
     held = _held_schema(schema)
     if held is not None:
         pointer = pointer_of(held)
-        return pointer.split("/")[1], f"{_NO_EFFECT}; did you mean the schema at #{pointer}?"
+        return pointer.split("/")[1], f"{_NO_EFFECT}; did you mean the schema in it at {pointer}?"
     components = schema.get("components")
     if type(components) is dict:
         advice = _reference(components.get("schemas"), "#/components/schemas")
