@@ -5,8 +5,7 @@
 // when an output comes to it.
 //
 // Grammars of JSON Schemas all begin with the same dozen rules, the very same objects. Where two grammars in a row
-// begin alike, what was read of that is kept, and shared by the next ones that begin so. What these rules are
-// linked to is kept with it (known_rules.h).
+// begin alike, what was read of that is kept, and shared by the next ones that begin so.
 //
 // What was read is taken off the list of the cyclic garbage collector. Expressions are tuples made from their parts,
 // so no cycle goes through them, and a process that keeps a thousand grammars would have it look through half a
@@ -25,7 +24,6 @@
 
 #include "grammar/capture_name.h"
 #include "grammar/loops.h"
-#include "rules/known_rules.h"
 #include "support/errors.h"
 
 namespace maskwright {
@@ -461,9 +459,8 @@ void GrammarReader::look_up(Session& session, Subgrammar& wanted, nb::handle sub
 
 void GrammarReader::keep(Beginning beginning) {
   GrammarIr& ir = beginning.read.ir;
-  if (has_counted_loops(ir)) return;  // expressions after them would have other numbers in each grammar
+  if (has_counted_loops(ir)) return;  // what is shared is not written anew (loops.h)
   ir.share();
-  ir.known_rules = std::make_shared<KnownRules>(ir);
   auto kept = std::make_shared<const Beginning>(std::move(beginning));
   const std::lock_guard guard(lock_);
   known_.swap(kept);

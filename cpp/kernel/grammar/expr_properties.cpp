@@ -14,7 +14,7 @@ constexpr int kWideSet = 26;
 constexpr uint64_t kMaxUnrolledOperand = 100'000;  // with its counted repetitions spelled out
 constexpr uint64_t kWeightCap = uint64_t{1} << 40;
 
-using Known = Continued<ExprProperties>;  // of the nodes before
+using Known = std::vector<ExprProperties>;  // of the nodes before
 
 bool counts(const GrammarIr& ir, const ExprNode& node, const ExprProperties& item) {
   const int64_t copies = std::max(node.minimum, node.maximum);
@@ -143,9 +143,10 @@ bool ExprProperties::is_unrollable() const {
   return form == Form::Plain && unrolled_weight <= kMaxUnrolledOperand;
 }
 
-void add_properties(const GrammarIr& ir, Continued<ExprProperties>& properties) {
+std::vector<ExprProperties> properties_of(const GrammarIr& ir) {
+  std::vector<ExprProperties> properties;
   properties.reserve(ir.nodes.size());
-  for (auto id = static_cast<ExprId>(properties.size()); id < ir.nodes.size(); ++id) {
+  for (ExprId id = 0; id < ir.nodes.size(); ++id) {
     const ExprNode& node = ir.nodes[id];
     ExprProperties out = of_node(ir, node, properties);
     out.longest = std::min(out.longest, kCharacterBytes + 1);
@@ -154,6 +155,7 @@ void add_properties(const GrammarIr& ir, Continued<ExprProperties>& properties) 
     out.outlined = is_outlined(node, out);
     properties.push_back(out);
   }
+  return properties;
 }
 
 }  // namespace maskwright

@@ -1,15 +1,15 @@
 // What is known of an expression by itself: how large it is, and whether it loops, counts or needs a parameter.
 //
 // It decides what becomes a rule of its own and what is inlined (linker.h). Nodes are numbered children first, so one
-// ascending pass suffices, and for what many grammars begin with it is done once (known_rules.h).
+// ascending pass suffices.
 //
 // Example: [a-z]{3} weighs 3, loops not and is plain; [a-z]{1,500} counts, and weighs what a call does.
 // Tested by tests/kernel/test_link.py.
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
-#include "support/continued.h"
 #include "support/ids.h"
 
 namespace maskwright {
@@ -35,7 +35,7 @@ struct ExprProperties {
   bool is_unrollable() const;
 };
 
-// Adds the properties of the nodes that have none yet: those from properties.size() on.
-void add_properties(const GrammarIr& ir, Continued<ExprProperties>& properties);
+// By expression.
+std::vector<ExprProperties> properties_of(const GrammarIr& ir);
 
 }  // namespace maskwright

@@ -20,7 +20,6 @@
 
 namespace maskwright {
 
-class KnownRules;
 
 enum class Op : uint8_t {
   Empty,
@@ -124,7 +123,6 @@ struct GrammarIr {
   std::vector<ChunkList> chunk_lists;
   std::vector<ExprId> rules;
   uint32_t root = 0;
-  std::shared_ptr<KnownRules> known_rules;  // the first of `rules`, if many grammars begin with them
 
   // What it has so far is what many grammars begin with: copies share it.
   void share() {

@@ -18,7 +18,6 @@ class LoopWriter {
     std::swap(old_children_, ir_.children);
     for (ExprId id = 0; id < old_.size(); ++id) number_.push_back(changes(old_[id]) ? loop(old_[id]) : copy(old_[id]));
     for (ExprId& rule : ir_.rules) rule = number_[rule];
-    ir_.known_rules = nullptr;  // expressions have other numbers there
   }
 
   bool changes_any(size_t from) {

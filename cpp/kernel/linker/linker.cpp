@@ -5,7 +5,6 @@
 #include "rules/building/group_builder.h"
 #include "rules/instances/deferred.h"
 #include "rules/instances/family.h"
-#include "rules/known_rules.h"
 #include "support/components.h"
 #include "support/errors.h"
 #include "support/optimisations.h"
@@ -19,15 +18,10 @@ constexpr uint64_t kMaxInlinedCharacterWeight = 4096;
 }  // namespace
 
 Linker::Linker(const GrammarIr& ir, RuleStore& store)
-    : ir_(ir),
-      store_(store),
-      num_known_(uses_known_rules() ? ir.known_rules->properties().size() : 0),
-      nodes_(ir.nodes.size() - num_known_) {}
+    : ir_(ir), store_(store), properties_(properties_of(ir)), nodes_(ir.nodes.size()) {}
 
 LinkedRule Linker::link(bool starts_root) {
   starts_root_ = starts_root;
-  if (uses_known_rules()) properties_ = ir_.known_rules->properties();
-  add_properties(ir_, properties_);
   for (const ExprId body : ir_.rules) {
     refuse_memory(body, "a rule");
     units_.push_back({.kind = Kind::Expression, .expr = body});
@@ -37,7 +31,6 @@ LinkedRule Linker::link(bool starts_root) {
     units_.push_back({.rule = linked.rule, .group = std::move(linked.group)});
   }
   num_named_ = static_cast<uint32_t>(units_.size());
-  recall_known_rules();
   for (const auto& component :
        strong_components({ir_.root}, [this](uint32_t unit, std::vector<uint32_t>& out) { add_callees(unit, out); })) {
     if (may_inline(component))
@@ -45,37 +38,7 @@ LinkedRule Linker::link(bool starts_root) {
     else
       intern(component);
   }
-  keep_known_rules();
   return {units_[ir_.root].group, units_[ir_.root].rule};
-}
-
-// The root is never inlined, which other grammars may do to the same rule.
-bool Linker::uses_known_rules() const {
-  return ir_.known_rules && ir_.root >= ir_.known_rules->num_rules() && optimisations.sharing;
-}
-
-void Linker::recall_known_rules() {
-  if (!uses_known_rules()) return;
-  KnownRules::Linked known = ir_.known_rules->find(store_);
-  for (size_t r = 0; r < known.rules.size(); ++r) {
-    units_[r].group = std::move(known.rules[r].group);
-    units_[r].rule = known.rules[r].rule;
-  }
-  for (auto& [expr, unrolled, linked] : known.parts) {
-    Unit& unit = units_[part(expr, unrolled)];
-    unit.group = std::move(linked.group);
-    unit.rule = linked.rule;
-  }
-}
-
-void Linker::keep_known_rules() {
-  if (!uses_known_rules()) return;
-  KnownRules::Linked linked;
-  for (size_t r = 0; r < ir_.known_rules->num_rules(); ++r) linked.rules.push_back({units_[r].group, units_[r].rule});
-  for (const auto& [key, unit] : parts_)
-    if (units_[unit].rule)
-      linked.parts.push_back({static_cast<ExprId>(key >> 1), (key & 1) != 0, {units_[unit].group, units_[unit].rule}});
-  ir_.known_rules->keep(linked);
 }
 
 // Another thread may link the same one meanwhile: both get the same groups, by their structure.
@@ -96,7 +59,7 @@ LinkedRule Linker::link_subgrammar(const Subgrammar& subgrammar) {
 bool Linker::may_inline(const std::vector<uint32_t>& component) {
   const uint32_t index = component[0];
   if (!optimisations.inlining || component.size() > 1 || index == ir_.root || index >= ir_.rules.size()) return false;
-  if (is_parametric(index) || units_[index].rule) return false;
+  if (is_parametric(index)) return false;
   const ExprProperties& body = properties_[units_[index].expr];
   if (body.form == Form::Plain && body.longest <= kCharacterBytes && body.weight <= kMaxInlinedCharacterWeight)
     return true;

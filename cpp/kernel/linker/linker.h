@@ -5,8 +5,7 @@
 //           (linker_units.cpp)
 //   write   each component of units as a blueprint, its identity (linker_writing.cpp)
 //   link    component by component, callees first: inlined where small, else interned by the blueprint (linker.cpp);
-//           subgrammars before all else, unless they are known; what many grammars begin with is recalled
-//           (known_rules.h)
+//           subgrammars before all else, unless they are known
 //
 // Example: root ::= name ("," name){0,100}, name ::= [a-z]+  has the units root, name, the item  "," name  and its
 // counter, which all repetitions of that item share, whatever their bounds.
@@ -72,9 +71,6 @@ class Linker {
     uint32_t visit = 0;     // the walk that saw it last
     Written written;
   };
-  bool uses_known_rules() const;
-  void recall_known_rules();
-  void keep_known_rules();
   LinkedRule link_subgrammar(const Subgrammar& subgrammar);
   void add_callees(uint32_t unit, std::vector<uint32_t>& out);
   void visit_callees(ExprId root, std::vector<uint32_t>& out);
@@ -114,18 +110,14 @@ class Linker {
   uint32_t place(uint32_t unit, uint64_t parameter);
   bool is_parametric(uint32_t unit) const { return properties_[units_[unit].expr].uses_parameter; }
   ExprId resolve(ExprId id) const;
-  Node& outcome(ExprId id) { return id < num_known_ ? known_nodes_[id] : nodes_[id - num_known_]; }
   // The unit that an expression is or refers to, or kNone.
   uint32_t unit_of(ExprId id) const;
 
   const GrammarIr& ir_;
   RuleStore& store_;
   bool starts_root_ = false;
-  Continued<ExprProperties> properties_;  // by expression
-  // Of the expressions of known rules, few are looked at.
-  const size_t num_known_;
-  std::unordered_map<ExprId, Node> known_nodes_;
-  std::vector<Node> nodes_;                          // of those after them
+  std::vector<ExprProperties> properties_;           // by expression
+  std::vector<Node> nodes_;                          // by expression
   std::deque<Unit> units_;                           // the declared rules first, in order; then the subgrammars
   uint32_t num_named_ = 0;                           // of these
   std::unordered_map<uint64_t, uint32_t> counters_;  // by item and terminator

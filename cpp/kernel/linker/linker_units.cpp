@@ -159,7 +159,7 @@ uint32_t Linker::multiple_unit(ExprId id) {
 uint32_t Linker::numbers_unit(const ExprNode& multiple) {
   const Op op = ir_.nodes[multiple.begin].op;
   if (op != Op::And && op != Op::Not) return part(multiple.begin, true);
-  uint32_t& unit = outcome(multiple.begin).unit;
+  uint32_t& unit = nodes_[multiple.begin].unit;
   if (unit == kNone) unit = boolean_unit(multiple.begin);
   return unit;
 }
@@ -234,7 +234,7 @@ void Linker::visit_callees(ExprId root, std::vector<uint32_t>& out) {
   while (!walk_.empty()) {
     const ExprId id = walk_.back();
     walk_.pop_back();
-    Node& known = outcome(id);
+    Node& known = nodes_[id];
     if (known.visit == visit_) continue;
     known.visit = visit_;
     const ExprNode& node = ir_.nodes[id];

@@ -68,9 +68,7 @@ uint32_t Linker::unit_of(ExprId id) const {
   const ExprNode& node = ir_.nodes[id];
   if (node.op == Op::Ref || node.op == Op::Call) return node.begin;
   if (node.op == Op::Subgrammar) return static_cast<uint32_t>(ir_.rules.size()) + node.begin;
-  if (id >= num_known_) return nodes_[id - num_known_].unit;
-  const auto known = known_nodes_.find(id);
-  return known == known_nodes_.end() ? kNone : known->second.unit;
+  return nodes_[id].unit;
 }
 
 // Writes an expression, children first, and returns its number. In a `regular` one, & and ~ and repetitions stay.
@@ -118,7 +116,7 @@ uint32_t Linker::called_unit(ExprId id, bool regular) {
 
 // What is outlined here may stand elsewhere in the component as it is: the body of its own rule does.
 Linker::Written& Linker::written(ExprId id) {
-  return is_outlined(id) ? units_[part(id, false)].outlined_call : outcome(id).written;
+  return is_outlined(id) ? units_[part(id, false)].outlined_call : nodes_[id].written;
 }
 
 ExprId Linker::write_node(const ExprNode& node, bool regular) {

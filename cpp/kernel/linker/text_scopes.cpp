@@ -20,7 +20,7 @@ struct Texts {
 
 class ScopeCheck {
  public:
-  ScopeCheck(const GrammarIr& ir, const Continued<ExprProperties>& properties) : ir_(ir), properties_(properties) {}
+  ScopeCheck(const GrammarIr& ir, const std::vector<ExprProperties>& properties) : ir_(ir), properties_(properties) {}
 
   // Operands first. Expressions that use no text of the scope need no look.
   Texts texts_of(ExprId root) {
@@ -95,13 +95,13 @@ class ScopeCheck {
   }
 
   const GrammarIr& ir_;
-  const Continued<ExprProperties>& properties_;
+  const std::vector<ExprProperties>& properties_;
   std::unordered_map<ExprId, Texts> known_;
 };
 
 }  // namespace
 
-bool check_text_scope(const GrammarIr& ir, const Continued<ExprProperties>& properties, ExprId body) {
+bool check_text_scope(const GrammarIr& ir, const std::vector<ExprProperties>& properties, ExprId body) {
   const Texts texts = ScopeCheck(ir, properties).texts_of(body);
   ScopeCheck::refuse_any(texts, kMaxTextNumber);
   if (texts.has_values && texts.highest > 0)

@@ -17,6 +17,6 @@
 namespace maskwright {
 
 // `body` is what the scope holds. Returns whether that are values. Throws MalformedGrammar.
-bool check_text_scope(const GrammarIr& ir, const Continued<ExprProperties>& properties, ExprId body);
+bool check_text_scope(const GrammarIr& ir, const std::vector<ExprProperties>& properties, ExprId body);
 
 }  // namespace maskwright

@@ -49,11 +49,6 @@ std::shared_ptr<RuleGroup> RuleStore::insert(std::shared_ptr<RuleGroup> group) {
   return group;
 }
 
-void RuleStore::use(const std::shared_ptr<RuleGroup>& group) {
-  const std::lock_guard guard(lock_);
-  if (group->entry_) keep_recent(*group->entry_, group);
-}
-
 Subgrammar RuleStore::find(uint64_t subgrammar_key) {
   Subgrammar out{.key = subgrammar_key};
   if (!optimisations.sharing) return out;

@@ -43,8 +43,6 @@ class RuleStore {
   // Returns the group that is stored under the blueprint from now on: the given one, or one that another thread put
   // there first.
   std::shared_ptr<RuleGroup> insert(std::shared_ptr<RuleGroup> group);
-  // Notes that a group of the store is used, as `find` does.
-  void use(const std::shared_ptr<RuleGroup>& group);
   // A subgrammar that was linked before, and if it has parametric rules what it is linked from, too; nothing of one
   // that is not known.
   Subgrammar find(uint64_t subgrammar_key);
