@@ -20,6 +20,7 @@ namespace {
 
 constexpr size_t kMaxBytes = size_t{16} << 20;
 constexpr size_t kMaxDepth = 1'000;
+constexpr size_t kMaxContainers = 1'000'000;  // as many as schemas may have
 constexpr size_t kPartsBetweenTurns = 2'048;
 constexpr size_t kUsualBytes = 2'048, kUsualDepth = 16;
 
@@ -83,7 +84,7 @@ class ContentWriter {
   }
 
   bool open(PyObject* container, char tag, Py_ssize_t size) {
-    if (open_.size() >= kMaxDepth) return false;
+    if (open_.size() >= kMaxDepth || ++num_containers_ > kMaxContainers) return false;
     open_.push_back({nb::borrow(container), 0});
     out_.push_back(tag);
     write_size(size);
@@ -123,7 +124,7 @@ class ContentWriter {
 
   std::string out_;
   std::vector<Open> open_;
-  size_t num_parts_ = 0;
+  size_t num_parts_ = 0, num_containers_ = 0;
 };
 
 // The way back.

@@ -74,6 +74,9 @@ LIMITED = {
     "left recursive rules": "\n".join(
         ["root ::= r0", *(f'r{i} ::= r{i + 1} "b" | "a"' for i in range(30_000)), "r30000 ::= root"]
     ),
+    "counted rules in each other": "\n".join(
+        ["root ::= r0", *(f"r{i} ::= (r{i + 1}?){{2,100}}" for i in range(2_000)), 'r2000 ::= root "a" | "a"']
+    ),
     "between the bounds": 'root[max_tokens=300000] ::= ("a"{1,50} "b" | "c"{3}){200000}',
 }
 
@@ -119,6 +122,14 @@ def many_members() -> maskwright.Grammar:
     )
 
 
+def shared_parts(depth: int) -> Any:
+    """A schema whose every part stands twice in the one around it, and is one object."""
+    schema: Any = {"type": "null"}
+    for _ in range(depth):
+        schema = {"anyOf": [schema, schema]}
+    return schema
+
+
 FRONT_ENDS: dict[str, tuple[str | None, Callable[[], object]]] = {
     "terminals in a chain": (
         "lark terminal size",
@@ -158,6 +169,46 @@ FRONT_ENDS: dict[str, tuple[str | None, Callable[[], object]]] = {
         None,
         lambda: maskwright.Grammar.from_ebnf(
             "root ::= TagDispatch(" + ", ".join(f'("<{w}>", r)' for w in WORDS[:2_000]) + ')\nr ::= "a"'
+        ),
+    ),
+    "many tags that start rules": (
+        None,
+        lambda: maskwright.GrammarMatcher(
+            COMPILER.compile_grammar(
+                "root ::= TagDispatch("
+                + ", ".join(f'("<{w}>", r{i})' for i, w in enumerate(WORDS[:1_000]))
+                + ")\n"
+                + "\n".join(f'r{i} ::= "{w}"' for i, w in enumerate(WORDS[:1_000]))
+            )
+        ).fill_next_token_bitmask(maskwright.allocate_token_bitmask(1, COMPILER.tokenizer_info.vocab_size)),
+    ),
+    "branches of one tag": (
+        None,
+        lambda: COMPILER.compile_json_schema(
+            {"oneOf": [{"properties": {"a": {"const": w}}, "required": ["a"], "type": "object"} for w in WORDS]}
+        ),
+    ),
+    "one range of many": (
+        None,
+        lambda: COMPILER.compile_json_schema(
+            {"oneOf": [{"type": "integer", "minimum": 9 * i, "maximum": 9 * i + 5} for i in range(2_500)]}
+        ),
+    ),
+    "any range of many": (
+        None,
+        lambda: COMPILER.compile_json_schema(
+            {"anyOf": [{"type": "integer", "minimum": 9 * i, "maximum": 9 * i + 5} for i in range(6_000)]}
+        ),
+    ),
+    "items that must be there": (
+        None,
+        lambda: COMPILER.compile_json_schema({"prefixItems": [{}] * 20_000, "minItems": 20_000, "type": "array"}),
+    ),
+    "parts that are shared": ("schema_size", lambda: COMPILER.compile_json_schema(shared_parts(1_000))),
+    "divisors of one number": (
+        "multipleOf",
+        lambda: COMPILER.compile_json_schema(
+            {"type": "integer", "allOf": [{"multipleOf": i} for i in range(1, 1_500)]}
         ),
     ),
     "unknown keywords": (None, lambda: COMPILER.compile_json_schema({f"propertie{w}": 1 for w in WORDS})),

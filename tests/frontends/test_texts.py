@@ -187,6 +187,10 @@ def dispatched(
         ({"ab": "b"}, ["ba"], [], False),
         ({"ba": ""}, ["aab"], [], True),
         ({"bb": "a"}, [], ["aba"], True),
+        ({"ab": "a", "bbb": "a"}, [], [], True),
+        ({"ab": "b", "aab": "a"}, [], [], True),
+        ({"aab": "b", "abb": ""}, ["ba"], ["bbb"], False),
+        ({"aab": "b"}, ["abb"], [], True),
         ({}, ["ab"], ["bb"], False),
     ],
 )

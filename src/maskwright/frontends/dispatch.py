@@ -3,7 +3,8 @@
     text <tag1> what rule1 matches, text <tag2> what rule2 matches, text
 
 The text between holds no tag: the first that appears starts its rule, at the end of the tag. Where one tag ends another
-(`b`, `ab`), the longer counts. Each stretch of text is regular, so all of it is an alternative in a loop.
+(`b`, `ab`), the longer counts. Each stretch of text is regular, so all of it is an alternative in a loop. Tags that
+overlap no other have one text before them, so thousands cost one automaton and a trie; any other has one of its own.
 Tested by tests/frontends/test_texts.py, tests/corpus/ebnf.toml.
 """
 
@@ -12,8 +13,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
+from maskwright.frontends.keyword_trie import KeywordTrie
 from maskwright.frontends.texts import text_without, texts_up_to
-from maskwright.ir import Expr, IRBuilder, TokenSet, alt, never, seq, star
+from maskwright.ir import EMPTY, Expr, IRBuilder, TokenSet, alt, literal, never, seq, star
 
 NO_TOKENS: Final = TokenSet()
 
@@ -37,12 +39,27 @@ def tag_dispatch(
     """
     starts = [tag.encode() for tag, _ in tags]
     ends = [ending.encode() for ending in endings]
-    others = [string.encode() for string in excluded]
-    before = texts_up_to([*starts, *ends], others)
-    tagged = alt(*(seq(up_to, rule) for up_to, (_, rule) in zip(before, tags, strict=False)))
-    free = text_without((*starts, *ends, *others)) if ends_anywhere else never()
-    last = alt(free, *before[len(starts) :])
+    marks = [*starts, *ends, *(string.encode() for string in excluded)]
+    free, apart = text_without(marks), _apart(marks)
+    overlapping = [mark for mark in (*starts, *ends) if mark not in apart]
+    up_to = dict(zip(overlapping, texts_up_to(overlapping, marks), strict=True))
+
+    def after_text(stops: Sequence[tuple[bytes, Expr]]) -> Expr:
+        """Free text up to any of these, and what follows it."""
+        at_once = alt(*[seq(literal(stop), rest) for stop, rest in stops if stop in apart])
+        return alt(seq(free, at_once), *[seq(up_to[stop], rest) for stop, rest in stops if stop not in apart])
+
+    tagged = after_text([(start, rule) for start, (_, rule) in zip(starts, tags, strict=True)])
+    last = alt(free if ends_anywhere else never(), after_text([(end, EMPTY) for end in ends]))
     return seq(star(tagged), last) if loops else alt(tagged, last)
+
+
+def _apart(marks: Sequence[bytes]) -> frozenset[bytes]:
+    """Those that no other one can end within: one text goes before them all, in which there is no mark."""
+    if b"" in marks:
+        return frozenset()
+    trie = KeywordTrie(marks)
+    return frozenset(mark for mark in marks if trie.inspect(mark) == (None, 0))
 
 
 def token_dispatch(

@@ -80,13 +80,38 @@ void GroupDrafts::split_start(Member& member) {
   if (draft.edges.size() > kMaxEdges) too_large();
 }
 
-// Replaces the member's calls of some counters by chains of calls of their items. An item that begins with its own
+// Of a call of a counter, how often its item is called in its place.
+uint64_t GroupDrafts::num_copies(const Member& member, const NfaEdge& call) {
+  const Count count = Count::of(member.callees[call.argument].reg);
+  const bool bounded = count.remaining != Count::kUnlimited;
+  const uint64_t copies = bounded ? count.remaining : std::max<uint32_t>(count.needed, 1);
+  if (copies > kMaxUnrolledCalls)
+    throw LimitExceeded("left_recursive_repetition", "a repetition of up to " + std::to_string(copies) +
+                                                         " items begins with the rule that contains it");
+  return copies;
+}
+
+bool GroupDrafts::is_call_of(const std::unordered_set<const Rule*>& rules, const Member& member, const NfaEdge& edge) {
+  return edge.kind == EdgeKind::Call && rules.contains(member.callees[edge.argument].rule);
+}
+
+// Replaces the members' calls of some counters by chains of calls of their items. An item that begins with its own
 // counter cannot be counted in a register: its copies would belong to different instances.
+void GroupDrafts::unroll_calls(const std::unordered_set<const Rule*>& counters) {
+  const auto is_unrolled = [](const Member& m) { return m.kind == BlueprintUnit::Kind::Expression; };
+  // All of it is counted before any is made, so that what is too much is refused at once.
+  for (const Member& m : members_)
+    for (const auto& [source, edge] : m.draft.edges)
+      if (is_unrolled(m) && is_call_of(counters, m, edge)) Work::spend(2 * num_copies(m, edge));
+  for (Member& m : members_)
+    if (is_unrolled(m)) unroll_calls(m, counters);
+}
+
 void GroupDrafts::unroll_calls(Member& member, const std::unordered_set<const Rule*>& counters) {
   std::vector<NfaDraft::Edge> edges;
   std::swap(edges, member.draft.edges);
   for (const auto& [source, edge] : edges) {
-    if (edge.kind != EdgeKind::Call || !counters.contains(member.callees[edge.argument].rule)) {
+    if (!is_call_of(counters, member, edge)) {
       member.draft.edges.push_back({source, edge});
       continue;
     }
@@ -96,10 +121,7 @@ void GroupDrafts::unroll_calls(Member& member, const std::unordered_set<const Ru
     const Count count = Count::of(member.callees[edge.argument].reg);
     const uint64_t minimum = std::max<uint32_t>(count.needed, 1);
     const bool bounded = count.remaining != Count::kUnlimited;
-    const uint64_t copies = bounded ? count.remaining : minimum;
-    if (copies > kMaxUnrolledCalls)
-      throw LimitExceeded("left_recursive_repetition", "a repetition of up to " + std::to_string(copies) +
-                                                           " items begins with the rule that contains it");
+    const uint64_t copies = num_copies(member, edge);
     const uint32_t argument = callee_index(member, item);
     const auto may_end = [&, target = edge.target](uint32_t state) {
       if (terminator < 0)
@@ -108,7 +130,6 @@ void GroupDrafts::unroll_calls(Member& member, const std::unordered_set<const Ru
         member.draft.add(state, EdgeKind::Byte, static_cast<uint32_t>(terminator), target);
     };
     if (member.draft.edges.size() + 2 * copies > kMaxEdges) too_large();
-    Work::spend(2 * copies);
     uint32_t state = source;
     if (count.needed == 0 && terminator >= 0) may_end(state);
     for (uint64_t i = 1; i <= copies; ++i) {
@@ -153,12 +174,14 @@ void GroupDrafts::remove_left_recursion() {
       if (members_[i].rule->counts()) counters.insert(members_[i].rule);
     }
   }
-  for (Member& m : members_)
-    if (!counters.empty() && m.kind == BlueprintUnit::Kind::Expression) unroll_calls(m, counters);
+  if (!counters.empty()) unroll_calls(counters);
   for (const auto& cycle : left_call_components()) {
     if (!is_cycle(cycle)) continue;
     std::vector<Member> before;
     for (const uint32_t i : cycle) before.push_back(members_[i]);
+    size_t num_edges = 1;  // of each member, when all are merged into it
+    for (const Member& member : before) num_edges += member.draft.edges.size();
+    Work::spend(8 * num_edges * cycle.size());
     for (const uint32_t i : cycle) merge_left_corner(cycle, before, i);
   }
 }
@@ -203,7 +226,6 @@ void GroupDrafts::merge_left_corner(const std::vector<uint32_t>& cycle, const st
     if (before[k].rule == out.rule) out.draft.add(offset[k] + kFinal, EdgeKind::Epsilon, 0, kFinal);
   }
   num_merged_edges_ += out.draft.edges.size();
-  Work::spend(8 * out.draft.edges.size());
   if (num_merged_edges_ > kMaxEdges) too_large();
   out.draft.trim();
   loop_self_calls(out);

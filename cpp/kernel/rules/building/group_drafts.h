@@ -82,6 +82,9 @@ class GroupDrafts {
   static std::vector<NfaDraft::Edge> self_calls(const Member& member);
   static bool is_closed_under_concatenation(const Member& member);
   bool replace_self_calls(Member& member);
+  static uint64_t num_copies(const Member& member, const NfaEdge& call);
+  static bool is_call_of(const std::unordered_set<const Rule*>& rules, const Member& member, const NfaEdge& edge);
+  void unroll_calls(const std::unordered_set<const Rule*>& counters);
   void unroll_calls(Member& member, const std::unordered_set<const Rule*>& counters);
   void merge_left_corner(const std::vector<uint32_t>& cycle, const std::vector<Member>& before, uint32_t member);
   void add_left_callees(const Member& member, std::vector<uint32_t>& out) const;

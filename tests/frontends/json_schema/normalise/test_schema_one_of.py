@@ -30,6 +30,26 @@ CASES: list[tuple[Any, list[Any], list[Any]]] = [
     ({"oneOf": [{"enum": ["a", "b"]}, {"enum": ["b", "c"]}]}, ["a", "c"], ["b", "d"]),
     ({"oneOf": [{"maximum": 3}, {"minimum": 2}], "type": "number"}, [1, 4], [2, 2.5, 3]),
     ({"oneOf": [{"maximum": 3}, {"exclusiveMinimum": 3}], "type": "number"}, [1, 3, 3.1], []),
+    (
+        {
+            "oneOf": [
+                {"minimum": 20, "maximum": 25},
+                {"type": "integer", "minimum": 0, "maximum": 10},
+                {"maximum": 3},
+                {"exclusiveMinimum": 10, "maximum": 20},
+                {"minimum": 30},
+                {"enum": [2.5, 22, 100]},
+            ],
+            "type": "number",
+        },
+        [-1, 0.5, 4, 10, 10.5, 21, 25, 30.5],
+        [0, 2, 2.5, 3, 3.5, 20, 22, 26, 100],
+    ),
+    (
+        {"oneOf": [{"type": "string", "pattern": "^a"}, {"enum": ["b", 1, "ab"]}, {"type": ["integer", "null"]}]},
+        ["ac", "b", 2, None],
+        ["ab", 1, "c", 1.5],
+    ),
     ({"oneOf": [{"maxLength": 2}, {"minLength": 2}], "type": "string"}, ["a", "abc"], ["ab"]),
     ({"oneOf": [{"pattern": "^a"}, {"pattern": "b$"}], "type": "string"}, ["a", "b", "ac"], ["ab", "c"]),
     (

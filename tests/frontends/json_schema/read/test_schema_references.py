@@ -80,6 +80,47 @@ def test_dynamic_references_find_the_outermost_anchor() -> None:
     check(both, [{"a": ["x"], "b": [1]}, {"b": ["x"]}], [{"a": [1]}])
 
 
+def test_documents_that_add_no_anchor_change_no_place() -> None:
+    number, text = {"$dynamicAnchor": "x", "type": "number"}, {"$dynamicAnchor": "y", "type": "string"}
+    second = {"$id": "c", "$ref": "d", "$defs": {"x": {"$dynamicAnchor": "x"}, "y": text}}  # adds y
+    last = {
+        "$id": "d",
+        "prefixItems": [{"$dynamicRef": "#x"}, {"$dynamicRef": "#y"}],
+        "$defs": {"x": {"$dynamicAnchor": "x", "type": "null"}, "y": {"$dynamicAnchor": "y", "type": "null"}},
+    }
+    first = {"$id": "http://x.example/a", "$ref": "c", "$defs": {"x": number, "c": second, "d": last}}
+    check(first, [[1, "a"]], [["a", 1], [None, None], [1, 1]])
+
+    def ring(count: int) -> Any:
+        """Documents that each lead to the next and have an anchor of one name."""
+        return {
+            "$id": "http://x.example/r",
+            "$ref": "0",
+            "$defs": {
+                f"{i}": {
+                    "$id": f"{i}",
+                    "$dynamicAnchor": "n",
+                    "type": "object",
+                    "properties": {"a": {"$dynamicRef": "#n"}, "b": {"$ref": f"{(i + 1) % count}"}},
+                }
+                for i in range(count)
+            },
+        }
+
+    few, many = (len(schema_to_ir(ring(count)).rules) for count in (10, 100))
+    assert many < 12 * few
+
+
+def test_long_chains_of_references() -> None:
+    chain = {f"{i}": {"$ref": f"#/$defs/{i + 1}"} for i in range(2_000)}
+    schema = {"items": {"$ref": "#/$defs/0"}, "prefixItems": [{"$ref": "#/$defs/7"}], "$defs": chain}
+    chain["2000"] = {"type": "null"}  # type: ignore[dict-item]
+    check(schema, [[None, None]], [[None, 1], [1]])
+    chain["2000"] = {"$ref": "#/$defs/1000"}
+    with pytest.raises(SchemaError, match="circle"):
+        schema_to_ir(schema)
+
+
 def test_recursive_references_find_the_outermost_document_that_passes_them_on() -> None:
     def schema(passes_on: bool) -> Any:
         tree = {

@@ -18,6 +18,7 @@ CASES: list[tuple[Expr, str]] = [
     (never(), "(?!)"),
     (literal(b"ab"), "ab"),
     (seq(A, star(B), alt(A, literal(b"ba"))), "ab*(a|ba)"),
+    (seq(star(A), literal(b"aab"), star(A)), "a*aaba*"),
     (repeat(alt(A, literal(b"ab")), 1, 2), "(a|ab){1,2}"),
     (repeat(star(A), 3), "(a*){3,}"),
     (repeat(bytes_in(b"ab"), 2, 4), "[ab]{2,4}"),

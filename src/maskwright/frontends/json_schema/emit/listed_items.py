@@ -35,10 +35,9 @@ def _alike(item: Expr, least: int, longest: int, style: Style) -> Expr:
 
 def _prefixed(emitter: SchemaRules, prefix: list[Expr], tail: Expr, least: int, style: Style) -> Expr:
     """The elements of a prefix; those from `least` on may be missing, together with all after them."""
-    for i in range(len(prefix) - 1, 0, -1):
-        tail = seq(style.comma, prefix[i], tail)
-        if i >= least:
-            tail = optional(tail)
-            if i % _NESTED_OPTIONALS == 0:
-                tail = emitter.as_rule("items", tail)
-    return seq(prefix[0], tail)
+    least = min(max(least, 1), len(prefix))
+    for i in range(len(prefix) - 1, least - 1, -1):
+        tail = optional(seq(style.comma, prefix[i], tail))
+        if i % _NESTED_OPTIONALS == 0:
+            tail = emitter.as_rule("items", tail)
+    return seq(prefix[0], *[part for item in prefix[1:least] for part in (style.comma, item)], tail)

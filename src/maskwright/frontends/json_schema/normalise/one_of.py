@@ -21,8 +21,10 @@ from maskwright.frontends.json_schema.normalise.schema_context import SchemaCont
 from maskwright.frontends.json_schema.read.keyword_table import ANNOTATIONS
 from maskwright.frontends.json_schema.read.places import Node
 from maskwright.frontends.json_schema.sets.finite import Scalar, finite_values
-from maskwright.frontends.json_schema.sets.shape import OBJECT, Shape
+from maskwright.frontends.json_schema.sets.shape import ALL_TYPES, NUMBER, OBJECT, NumberShape, Shape
 
+_NONE: Final[frozenset[int]] = frozenset()
+_TYPES: Final = [1 << i for i in range(ALL_TYPES.bit_length())]
 MAX_EXCLUSIVE: Final = 200  # object alternatives that telling the branches apart may make
 
 
@@ -73,24 +75,48 @@ def _overlaps(context: SchemaContext, shapes: list[Shape]) -> list[list[int]]:
         if not disjoint(shapes[i], shapes[j], context.norm):
             overlaps[i].append(j)
             overlaps[j].append(i)
-    return overlaps
+    return [sorted(others) for others in overlaps]
 
 
 def _pairs(context: SchemaContext, shapes: list[Shape]) -> Iterator[tuple[int, int]]:
-    """The pairs of shapes to compare: not those of finite sets without a common value, nor of a tagged union."""
+    """The pairs of shapes to compare: of finite sets, those with a common value; of others, those with a common type.
+
+    Ranges of numbers are told apart by their bounds, and objects that are a tagged union are not compared at all.
+    """
     listed = [finite_values(shape) for shape in shapes]
-    infinite = [i for i, values in enumerate(listed) if values is None]
     having: dict[Scalar, list[int]] = {}
     for i, values in enumerate(listed):
         for value in values or ():
             having.setdefault(value, []).append(i)
+    infinite = [i for i, values in enumerate(listed) if values is None]
+    ranges = [i for i in infinite if shapes[i].mask == NUMBER and len(shapes[i].numbers) == 1]
     objects = [i for i in infinite if shapes[i].mask == OBJECT]
     if len(objects) < 2 or not is_tagged_union([shapes[i] for i in objects], context.norm):
         objects = []
-    tagged = frozenset(objects)
+    others_of_type = {
+        group: {bit: [i for i, shape in enumerate(shapes) if shape.mask & bit and i not in group] for bit in _TYPES}
+        for group in (_NONE, frozenset(ranges), frozenset(objects))
+    }
     for i, values in enumerate(listed):
-        others = range(len(shapes)) if values is None else infinite + [j for value in values for j in having[value]]
-        yield from [(i, j) for j in sorted(set(others)) if j > i and not (i in tagged and j in tagged)]
+        if values is not None:
+            same = {j for value in values for j in having[value] if j > i}
+        else:
+            group = next((group for group in others_of_type if i in group), _NONE)
+            others = [others_of_type[group][bit] for bit in _TYPES if shapes[i].mask & bit]
+            same = {j for of_type in others for j in of_type if j > i or listed[j] is not None} - {i}
+        yield from [(i, j) for j in same]
+    yield from _overlapping([(i, shapes[i].numbers[0]) for i in ranges])
+
+
+def _overlapping(ranges: list[tuple[int, NumberShape]]) -> Iterator[tuple[int, int]]:
+    """The pairs of ranges that do not end before the other one begins."""
+    ranges = sorted(ranges, key=lambda each: (each[1].low is not None, each[1].low or 0))
+    for at, (i, part) in enumerate(ranges):
+        for after in range(at + 1, len(ranges)):
+            j, other = ranges[after]
+            if part.high is not None and other.low is not None and other.low > part.high:
+                break
+            yield i, j
 
 
 def _without(

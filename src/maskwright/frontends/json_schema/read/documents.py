@@ -35,7 +35,6 @@ _LATEST_URI: Final = "https://json-schema.org/draft/2020-12/schema"
 _DRAFT_NUMBER: Final = re.compile(r"draft[-_/. ]?0?([467])(?!\d)", re.IGNORECASE)
 _OPENAPI: Final = re.compile(r"https?://spec\.openapis\.org/oas/3\.[1-9]")  # whose dialects are 2020-12 and annotations
 _SCALARS: Final = frozenset((str, int, bool, float, type(None)))
-_MAX_CHAIN: Final = 100
 _MAX_DEPTH: Final = 2_500
 _MAX_CONTAINERS: Final = 1_000_000
 _LONG: Final = 50_000  # characters
@@ -112,20 +111,22 @@ def check_size(schema: Any) -> None:
     if content is not None and len(content) <= _MAX_CONTAINERS:
         return  # each is at least a byte of it, and deeper data have none
     _check_is_schema(schema)
-    level, count, depth = [schema], 0, 0
+    level, times = [schema], [1]  # parts, and how often each is there
+    count, depth = 0, 0
     while level:
         depth += 1
         interrupt_checkpoint()
-        for whole in level:
+        below: list[Any] = []
+        times_below: list[int] = []
+        for whole, often in zip(level, times, strict=True):
             if isinstance(whole, dict):
                 _check_keys(whole, schema)
-        level = [
-            part
-            for whole in level
-            for part in (whole.values() if isinstance(whole, dict) else whole if isinstance(whole, list) else ())
-            if type(part) not in _SCALARS
-        ]
-        count += len(level)
+            values = whole.values() if isinstance(whole, dict) else whole if isinstance(whole, list) else ()
+            parts = [part for part in values if type(part) not in _SCALARS]
+            below += parts
+            times_below += [often] * len(parts)
+        count += sum(times_below)
+        level, times = _each_once(below, times_below)
         if depth > _MAX_DEPTH:
             hint = "nest schemas less deeply; one that contains itself is written with $ref"
             raise LimitError(f"the schema nests deeper than {_MAX_DEPTH} levels", limit="schema_depth", hint=hint)
@@ -134,6 +135,16 @@ def check_size(schema: Any) -> None:
             raise LimitError(
                 f"the schema has more than {_MAX_CONTAINERS} objects and arrays", limit="schema_size", hint=hint
             )
+
+
+def _each_once(parts: list[Any], times: list[int]) -> tuple[list[Any], list[int]]:
+    """The same parts, those that are shared once."""
+    if len(set(map(id, parts))) == len(parts):
+        return parts, times
+    together: dict[int, int] = {}
+    for part, often in zip(parts, times, strict=True):
+        together[id(part)] = together.get(id(part), 0) + often
+    return list({id(part): part for part in parts}.values()), list(together.values())
 
 
 def _check_is_schema(schema: Any) -> None:
@@ -240,6 +251,7 @@ class Document:
         self.resource = self._resources.root(base, root)
         self.node = Node(root, self.resource, None)
         self._targets: dict[tuple[str, int], Node] = {}
+        self._ends: dict[tuple[str, int], Node] = {}  # of chains of references: as targets, by each that leads there
 
     def child(self, parent: Node, schema: Any, path: Path) -> Node:
         """Return the node of a sub-schema, which may be an embedded document."""
@@ -369,11 +381,17 @@ class Document:
 
     def follow(self, node: Node) -> Node:
         """Follow `$ref`s until a node that asserts something of its own."""
-        for _ in range(_MAX_CHAIN):
-            if not self.only_refers(node.schema):
-                return node
-            node = self.target(node)
-        raise self._error(node, "these references lead in a circle", "let one of them point at a schema")
+        passed: dict[tuple[str, int], None] = {}
+        while self.only_refers(node.schema):
+            target = self.target(node)
+            key = (node.schema["$ref"], id(node.resource))
+            if key in passed:
+                raise self._error(node, "these references lead in a circle", "let one of them point at a schema")
+            passed[key] = None
+            node = self._ends.get(key, target)
+        if len(passed) > 1:
+            self._ends.update(dict.fromkeys(passed, node))
+        return node
 
     def only_refers(self, schema: Any) -> bool:
         """Whether a schema asserts nothing but what its `$ref` points at."""

@@ -5,8 +5,8 @@ caller's registry if there is one, and the standard's metaschemas from `jsonsche
 imported on the first reference that is not a plain pointer, since they take longer to import than all of this package.
 
 `$dynamicRef` looks for its anchor in the outermost document that led to the place where it stands. So where a schema
-uses it, a `Resource` remembers its scope: the documents with dynamic anchors on the way, the outermost first and each
-once. They are finite in number, and so are the places of a schema, each being what it says in its scope. For
+uses it, a `Resource` remembers its scope: the documents on the way with dynamic anchors that none before them has, the
+outermost first. They are finite in number, and so are the places of a schema, each being what it says in its scope. For
 `$recursiveRef` (2019-09) the scope is the outermost of the documents that pass it on.
 Sources: JSON Schema 2020-12 core, sections 7.1 and 8.2.3.2; 2019-09 core, section 8.2.4.2.
 Tested by tests/frontends/json_schema/read/test_schema_references.py and test_schema_suite.py.
@@ -61,7 +61,8 @@ class Resources:
         if self._draft == 2019:
             passes_on = isinstance(root, dict) and root.get("$recursiveAnchor") is True
             return (outer or (id(root),)) if passes_on else ()
-        if id(root) in outer or not self._dynamic_anchors(root):
+        taken = [self._dynamic_anchors(self._by_id[before][1]) for before in outer]
+        if all(any(name in anchors for anchors in taken) for name in self._dynamic_anchors(root)):
             return outer
         return (*outer, id(root))
 

@@ -51,9 +51,8 @@ class _Matcher:
         if op == OP_SET:
             return self.after_byte(expr[1], starts)
         if op == OP_LITERAL:
-            for byte in expr[1]:
-                starts = self.after_byte(1 << byte, starts)
-            return starts
+            text, data = expr[1], self.data
+            return sum([1 << start + len(text) for start in _members(starts) if data.startswith(text, start)])
         key = (id(expr), starts)
         known = self.memo.get(key)
         if known is None:

@@ -16,12 +16,13 @@ Tested by tests/frontends/json_schema/sets/test_schema_numbers.py.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import lru_cache
 from math import gcd, lcm
 from typing import Final, TypeAlias
 
 from maskwright.frontends.derivatives import byte_classes, derivative, nullable
-from maskwright.frontends.json_schema.sets.decimals import digits_of, is_multiple
+from maskwright.frontends.json_schema.sets.decimals import digits_of
 from maskwright.frontends.json_schema.sets.ranges import DIGIT, MINUS, POINT
 from maskwright.frontends.json_schema.sets.shape import Exact
 from maskwright.ir import (
@@ -76,8 +77,8 @@ def multiples_rule(
         TooManyStatesError: It takes too many rules.
     """
     # A multiple of 24 is one of 8, and what is no multiple of 8 is none of 24.
-    multiples = [v for i, v in enumerate(multiples) if not any(is_multiple(o, v) for o in _beside(multiples, i, v))]
-    others = [v for i, v in enumerate(others) if not any(is_multiple(v, o) for o in _beside(others, i, v))]
+    multiples = _needed(multiples, lambda unit, other: other % unit == 0)
+    others = _needed(others, lambda unit, other: unit % other == 0)
     remainders = _Remainders(multiples, others)
     if remainders.matters_before > MAX_REMAINDERS and not others:
         return multiples_in_register(text, multiples, others, builder, counts_digits=counts_digits)
@@ -135,7 +136,7 @@ def multiples_in_register(
 def _scaled(values: list[Exact]) -> tuple[list[int], int]:
     """The values, in units of 10**-scale; and that scale."""
     digits = [digits_of(value)[1:] for value in values]
-    scale = max(len(fraction) for _, fraction in digits)
+    scale = max((len(fraction) for _, fraction in digits), default=0)
     return [int(whole + fraction.ljust(scale, "0")) for whole, fraction in digits], scale
 
 
@@ -164,9 +165,15 @@ def _steps(mask: int, target: Expr, counts_digits: bool) -> list[Expr]:
     return parts
 
 
-def _beside(values: list[Exact], index: int, value: Exact) -> list[Exact]:
-    """The other values, of equal ones those before."""
-    return [other for i, other in enumerate(values) if other != value or i < index]
+def _needed(values: list[Exact], is_said_by: Callable[[int, int], bool]) -> list[Exact]:
+    """The values that no other one says already, in equal units; each once."""
+    values = list(dict.fromkeys(values))
+    units, _ = _scaled(values)
+    return [
+        value
+        for value, unit in zip(values, units, strict=True)
+        if not any(is_said_by(unit, other) for other in units if other != unit)
+    ]
 
 
 # The remainder of the digits so far, as far as it matters to what follows; how many of them stood after the point, -1

@@ -118,21 +118,20 @@ def _known_string_text(
 
 
 def _without_contained(parts: tuple[NumberShape, ...]) -> list[NumberShape]:
-    kept: list[NumberShape] = []
+    within_bounds: dict[object, list[NumberShape]] = {}
     for part in parts:
-        if not any(_within(part, other) for other in kept):
-            kept = [other for other in kept if not _within(other, part)]
-            kept.append(part)
-    return kept
+        alike = within_bounds.setdefault((part.kind, part.low, part.low_open, part.high, part.high_open), [])
+        if not any(_within(part, other) for other in alike):
+            alike[:] = [*(other for other in alike if not _within(other, part)), part]
+    kept = {id(part) for alike in within_bounds.values() for part in alike}
+    return [part for part in parts if id(part) in kept]
 
 
 def _within(inner: NumberShape, outer: NumberShape) -> bool:
-    """Whether one alternative is plainly contained in another that says less, as complements have many."""
+    """Whether an alternative is plainly contained in one of equal bounds that says less, as complements have many."""
     return (
         bool(outer.multiple_of or outer.not_multiple_of)
         and outer.values is None
-        and (outer.kind, outer.low, outer.low_open, outer.high, outer.high_open)
-        == (inner.kind, inner.low, inner.low_open, inner.high, inner.high_open)
         and _divisors(outer.multiple_of) <= _divisors(inner.multiple_of)
         and _divisors(outer.not_multiple_of) <= _divisors(inner.not_multiple_of)
     )
