@@ -26,8 +26,10 @@ from maskwright.ir import (
     OP_SEQ,
     OP_SPAN,
     GrammarIR,
+    leading_back,
     operands,
     postorder,
+    reachable,
 )
 from maskwright.ir.rule_facts import is_nullable, is_productive, least
 from maskwright.report.lint_hints import hints
@@ -79,7 +81,7 @@ def lint(grammar: Grammar) -> GrammarReport:
     """
     ir = instance("grammar", grammar, Grammar, _way_out(grammar)).ir
     facts = _Facts(ir)
-    used = _reachable(facts.calls, ir.root)
+    used = reachable([ir.root], facts.calls.__getitem__)
     problems = [
         GrammarProblem("warning", w.rule or ir.rules[ir.root].name, w.message, w.hint or "", w.line, w.column)
         for w in grammar.warnings
@@ -100,7 +102,7 @@ def lint(grammar: Grammar) -> GrammarReport:
                 GrammarProblem("cycle", rule.name, message, "remove the cycle: it does not change what is matched")
             )
     sizes = [facts.sizes[index] for index in used]
-    on_cycles = _on_cycles(facts.calls)
+    on_cycles = leading_back(facts.calls)
     statistics = GrammarStatistics(
         rules=len(used),
         expressions=sum(sizes),
@@ -109,7 +111,7 @@ def lint(grammar: Grammar) -> GrammarReport:
     )
     better = [
         GrammarProblem(h.kind, ir.rules[h.rule].name, h.message, h.hint)
-        for h in hints(ir, facts.nodes, facts.nullable, used)
+        for h in hints(ir, facts.nodes, facts.empty, used)
     ]
     return GrammarReport(tuple(problems), statistics, tuple(better))
 
@@ -139,8 +141,7 @@ class _Facts:
         self.productive = least(self.nodes, is_productive, supplied)
         self.nullable = least(self.nodes, is_nullable, ())
         self.empty: dict[int, bool] = {}  # which expressions may be: rules share many
-        links = [self._links(index) for index in range(len(ir.rules))]
-        self.cyclic = _on_cycles(links)
+        self.cyclic = leading_back([self._links(index) for index in range(len(ir.rules))])
 
     def _links(self, index: int) -> list[int]:
         """The rules that this one may become with nothing around them."""
@@ -166,49 +167,3 @@ class _Facts:
             ):
                 pending += operands(node)
         return list(links)
-
-
-def _reachable(calls: list[list[int]], root: int) -> dict[int, None]:
-    found = {root: None}
-    pending = [root]
-    for index in pending:  # grows meanwhile
-        for called in calls[index]:
-            if called not in found:
-                found[called] = None
-                pending.append(called)
-    return found
-
-
-def _on_cycles(links: list[list[int]]) -> set[int]:
-    """The rules that lead back to themselves: components of more than one, and loops (Tarjan, without recursion)."""
-    found: set[int] = set()
-    number: dict[int, int] = {}
-    low: dict[int, int] = {}
-    open_rules: list[int] = []
-    is_open: set[int] = set()
-    for start in range(len(links)):
-        stack = [(start, iter(links[start]))] if start not in number else []
-        while stack:
-            index, targets = stack[-1]
-            if index not in number:
-                number[index] = low[index] = len(number)
-                open_rules.append(index)
-                is_open.add(index)
-            for target in targets:
-                if target not in number:
-                    stack.append((target, iter(links[target])))
-                    break
-                if target in is_open:
-                    low[index] = min(low[index], number[target])
-            else:
-                stack.pop()
-                if stack:
-                    low[stack[-1][0]] = min(low[stack[-1][0]], low[index])
-                if low[index] == number[index]:
-                    component = [open_rules.pop()]
-                    while component[-1] != index:
-                        component.append(open_rules.pop())
-                    is_open.difference_update(component)
-                    if len(component) > 1 or index in links[index]:
-                        found.update(component)
-    return found

@@ -19,7 +19,7 @@ from typing import Final, NamedTuple
 
 from maskwright.frontends.derivatives import before_last, byte_classes, derivative, first_bytes, nullable
 from maskwright.frontends.texts import ANY_BYTES, shortest
-from maskwright.ir import EMPTY, OP_NEVER, Expr, alt, and_, literal, not_, operands, postorder, seq
+from maskwright.ir import EMPTY, OP_NEVER, Expr, alt, and_, depth, literal, not_, postorder, seq
 
 MAX_STRINGS: Final = 32
 MAX_LEVELS: Final = 150
@@ -46,7 +46,7 @@ def parted(body: Expr, end: Expr) -> list[tuple[Expr, Expr]]:
     """
     if end[0] == OP_NEVER:
         return []
-    if _levels(end) > MAX_LEVELS:
+    if depth(end) > MAX_LEVELS:
         raise UnclearEndError
     if nullable(end):
         return [(shortest(body), EMPTY)]
@@ -57,7 +57,7 @@ def parted(body: Expr, end: Expr) -> list[tuple[Expr, Expr]]:
 
 
 def _parted_by_string(body: Expr, strings: list[bytes]) -> list[tuple[Expr, Expr]]:
-    if _levels(body) > MAX_LEVELS:
+    if depth(body) > MAX_LEVELS:
         raise UnclearEndError
     whole = seq(body, alt(*map(literal, strings)))
     complete = not_(seq(whole, ANY_BYTES))
@@ -82,7 +82,7 @@ def _automaton(end: Expr) -> _Ends:
         steps.append([])
         if nullable(state):
             continue
-        if _levels(state) > MAX_LEVELS:
+        if depth(state) > MAX_LEVELS:
             raise UnclearEndError
         classes = byte_classes(first_bytes(state), state)
         work -= len(postorder(state)) * len(classes)
@@ -156,10 +156,3 @@ def _strings(ends: _Ends) -> list[bytes]:
         if len(out) + len(waiting) > MAX_STRINGS or len(begun) > _MAX_STATES:
             raise UnclearEndError
     return sorted(out)
-
-
-def _levels(expr: Expr) -> int:
-    levels: dict[int, int] = {}
-    for node in postorder(expr):
-        levels[id(node)] = 1 + max((levels[id(part)] for part in operands(node)), default=0)
-    return levels[id(expr)]

@@ -98,8 +98,11 @@ from maskwright.ir.subgrammars import has_deferred as has_deferred
 from maskwright.ir.subgrammars import spelled_out as spelled_out
 from maskwright.ir.subgrammars import subgrammar as subgrammar
 from maskwright.ir.walks import changed as changed
+from maskwright.ir.walks import depth as depth
+from maskwright.ir.walks import leading_back as leading_back
 from maskwright.ir.walks import operands as operands
 from maskwright.ir.walks import postorder as postorder
+from maskwright.ir.walks import reachable as reachable
 from maskwright.ir.walks import rebuilt as rebuilt
 from maskwright.ir.walks import references as references
 from maskwright.ir.walks import uses_parameter as uses_parameter

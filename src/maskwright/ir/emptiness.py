@@ -12,7 +12,7 @@ from functools import cache
 
 from maskwright import _kernel
 from maskwright.errors import UnsatisfiableError
-from maskwright.ir import ANY_BYTE, OP_SPAN, OP_TOKENS, Expr, GrammarIR, Rule, postorder, spelled_out
+from maskwright.ir import ANY_BYTE, OP_SPAN, OP_TOKENS, Expr, GrammarIR, Rule, changed, postorder, spelled_out
 
 _MEMORY_BYTES = 1 << 20
 _OF_TOKENS = frozenset((OP_TOKENS, OP_SPAN))
@@ -56,12 +56,9 @@ def _without_tokens(grammar: GrammarIR) -> GrammarIR:
 
 
 def _with_bytes(body: Expr) -> Expr:
-    made: dict[int, Expr] = {}
-    for part in postorder(body):
-        if part[0] == OP_TOKENS:
-            made[id(part)] = ANY_BYTE
-        elif part[0] == OP_SPAN:
-            made[id(part)] = made[id(part[1])]
-        else:
-            made[id(part)] = Expr(tuple([made[id(x)] if isinstance(x, Expr) else x for x in part]))
-    return made[id(body)]
+    known: dict[int, Expr] = {}
+
+    def change(part: Expr) -> Expr | None:
+        return ANY_BYTE if part[0] == OP_TOKENS else known[id(part[1])] if part[0] == OP_SPAN else None
+
+    return changed(body, change, known)

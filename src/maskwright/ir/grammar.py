@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from maskwright.ir.expr import Expr
 from maskwright.ir.expressions import tokens
-from maskwright.ir.walks import references, uses_parameter
+from maskwright.ir.walks import reachable, references, uses_parameter
 
 
 class Rule(NamedTuple):
@@ -62,12 +62,7 @@ class GrammarIR(NamedTuple):
         """Show the root and the rules that it leads to, one a line."""
         names = tuple(rule.name for rule in self.rules)
         shown = dict(self.token_sets)
-        order = {self.root: None}
-        pending = [self.root]
-        while pending:
-            new = [i for i in references(self.rules[pending.pop(0)].body) if i not in order]
-            order.update(dict.fromkeys(new))
-            pending.extend(new)
+        order = reachable([self.root], lambda index: references(self.rules[index].body))
         bodies = (shown[i].dump() if i in shown else self.rules[i].body.dump(names) for i in order)
         heads = (names[i] + ("::_" if uses_parameter(self.rules[i].body) else "") for i in order)
         return "\n".join(f"{head} ::= {body}" for head, body in zip(heads, bodies, strict=True))

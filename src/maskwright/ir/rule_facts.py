@@ -32,7 +32,7 @@ from maskwright.ir.ops import (
     OP_SPAN,
     OP_VALUE,
 )
-from maskwright.ir.walks import operands
+from maskwright.ir.walks import operands, postorder
 
 
 def least(
@@ -72,6 +72,19 @@ def least(
         waiting.update(fresh)
         pending.extend(fresh)
     return found
+
+
+def nullable_rules(bodies: Iterable[Expr]) -> list[bool]:
+    """Return for each rule whether it may match the empty string."""
+    return least([postorder(body) for body in bodies], is_nullable, ())
+
+
+def may_be_empty(expr: Expr, found: list[bool]) -> bool:
+    """Whether an expression may match the empty string, given which rules may."""
+    known: dict[int, bool] = {}
+    for node in postorder(expr):
+        known[id(node)] = is_nullable(node, [known[id(part)] for part in operands(node)], found)
+    return known[id(expr)]
 
 
 def is_productive(node: Expr, parts: list[bool], found: list[bool]) -> bool:

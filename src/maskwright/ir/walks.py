@@ -13,7 +13,7 @@ Tested by tests/test_ir.py.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from operator import is_
 from typing import Final
 
@@ -150,6 +150,60 @@ def references(root: Expr) -> list[int]:
             found[expr[1]] = None
         open_nodes.extend(part for part in expr[:0:-1] if isinstance(part, Expr))
     return list(found)
+
+
+def reachable(starts: Iterable[int], following: Callable[[int], Iterable[int]]) -> dict[int, None]:
+    """These numbers and those that they lead to, in the order in which they are found."""
+    found = dict.fromkeys(starts)
+    pending = list(found)
+    for each in pending:  # grows meanwhile
+        fresh = [number for number in dict.fromkeys(following(each)) if number not in found]
+        found.update(dict.fromkeys(fresh))
+        pending += fresh
+    return found
+
+
+def leading_back(links: Sequence[Collection[int]]) -> set[int]:
+    """The numbers, below `len(links)`, that lead back to themselves: in components, and loops (Tarjan)."""
+    found: set[int] = set()
+    number: dict[int, int] = {}
+    low: dict[int, int] = {}
+    open_numbers: list[int] = []
+    is_open: set[int] = set()
+    for start in range(len(links)):
+        stack = [(start, iter(links[start]))] if start not in number else []
+        while stack:
+            index, targets = stack[-1]
+            if index not in number:
+                number[index] = low[index] = len(number)
+                open_numbers.append(index)
+                is_open.add(index)
+            for target in targets:
+                if target not in number:
+                    stack.append((target, iter(links[target])))
+                    break
+                if target in is_open:
+                    low[index] = min(low[index], number[target])
+            else:
+                stack.pop()
+                if stack:
+                    low[stack[-1][0]] = min(low[stack[-1][0]], low[index])
+                if low[index] == number[index]:
+                    component = [open_numbers.pop()]
+                    while component[-1] != index:
+                        component.append(open_numbers.pop())
+                    is_open.difference_update(component)
+                    if len(component) > 1 or index in links[index]:
+                        found.update(component)
+    return found
+
+
+def depth(root: Expr) -> int:
+    """How deep an expression nests; 1 for a leaf."""
+    depths: dict[int, int] = {}
+    for node in postorder(root):
+        depths[id(node)] = 1 + max([depths[id(part)] for part in operands(node)], default=0)
+    return depths[id(root)]
 
 
 def uses_parameter(root: Expr) -> bool:

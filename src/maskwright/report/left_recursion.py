@@ -9,25 +9,15 @@ Tested by tests/report/test_explain.py.
 
 from __future__ import annotations
 
-from maskwright.frontends.nullable import is_nullable, nullable_rules
-from maskwright.ir import OP_AND, OP_CALL, OP_NOT, OP_REF, OP_SEQ, Expr, GrammarIR
+from maskwright.ir import OP_AND, OP_CALL, OP_NOT, OP_REF, OP_SEQ, Expr, GrammarIR, leading_back
+from maskwright.ir.rule_facts import may_be_empty, nullable_rules
 
 
 def left_recursive(grammar: GrammarIR) -> set[int]:
     """Return the indices of the left-recursive rules. The grammar has no subgrammars."""
     bodies = [rule.body for rule in grammar.rules]
     nullable = nullable_rules(bodies)
-    first = [_first_rules(body, nullable) for body in bodies]
-    found = set()
-    for start, leading in enumerate(first):
-        reached, waiting = set(leading), list(leading)
-        while waiting and start not in reached:
-            new = first[waiting.pop()] - reached
-            reached |= new
-            waiting += new
-        if start in reached:
-            found.add(start)
-    return found
+    return leading_back([_first_rules(body, nullable) for body in bodies])
 
 
 def _first_rules(body: Expr, nullable: list[bool]) -> set[int]:
@@ -40,7 +30,7 @@ def _first_rules(body: Expr, nullable: list[bool]) -> set[int]:
         elif expr[0] == OP_SEQ:
             for part in expr[1:]:
                 waiting.append(part)
-                if not is_nullable(part, nullable):
+                if not may_be_empty(part, nullable):
                     break
         elif expr[0] not in (OP_AND, OP_NOT):  # which are regular
             waiting += [part for part in expr[1:] if isinstance(part, Expr)]

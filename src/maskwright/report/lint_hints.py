@@ -19,7 +19,6 @@ from typing import NamedTuple
 from maskwright.ir import (
     OP_ALT,
     OP_CAPTURE,
-    OP_EMPTY,
     OP_REF,
     OP_REPEAT,
     OP_SCOPE,
@@ -44,18 +43,17 @@ class Hint(NamedTuple):
     hint: str
 
 
-def hints(grammar: GrammarIR, nodes: list[list[Expr]], nullable: list[bool], used: dict[int, None]) -> list[Hint]:
+def hints(grammar: GrammarIR, nodes: list[list[Expr]], empty: dict[int, bool], used: dict[int, None]) -> list[Hint]:
     """Look at the rules that are used, once each.
 
-    `nodes` has the parts of each rule's body in postorder; `nullable` says which rules may be empty.
+    `nodes` has the parts of each rule's body in postorder; `empty` says by identity which of them may be empty.
     """
-    return _Search(grammar, nodes, nullable).run(used)
+    return _Search(grammar, nodes, empty).run(used)
 
 
 class _Search:
-    def __init__(self, grammar: GrammarIR, nodes: list[list[Expr]], nullable: list[bool]) -> None:
-        self.grammar, self.nodes, self.nullable = grammar, nodes, nullable
-        self.empty: dict[int, bool] = {}  # by identity, as rules share expressions
+    def __init__(self, grammar: GrammarIR, nodes: list[list[Expr]], empty: dict[int, bool]) -> None:
+        self.grammar, self.nodes, self.empty = grammar, nodes, empty
         self.loops = [rule.body[0] == OP_REPEAT and rule.body[3] == UNBOUNDED for rule in grammar.rules]
         self.begins = self._edges(1)
         self.ends = self._edges(-1)
@@ -77,7 +75,6 @@ class _Search:
                 message = f"rule {rule.name!r} begins and ends with itself"
                 yield Hint("ambiguous", index, message, "repeat the part: item (operator item)*")
         for node in self.nodes[index]:
-            self._find_whether_empty(node)
             if node[0] == OP_REPEAT and node[3] not in (0, 1):
                 yield from self._repeat_hints(index, node, self.empty[id(node[1])])
             elif node[0] == OP_SEQ:
@@ -104,24 +101,6 @@ class _Search:
                     name, other = self.grammar.rules[index].name, self.grammar.rules[loop].name
                     message = f"in rule {name!r}, {other!r} ends one part and begins the next"
                     yield Hint("ambiguous", index, message, "keep it on one side only")
-
-    def _find_whether_empty(self, node: Expr) -> None:
-        """Whether it may be empty, after its parts: guards taken to hold; what is intersected may not, to be safe."""
-        out = self.empty
-        if id(node) in out:
-            return
-        parts = [out[id(part)] for part in operands(node)]
-        op = node[0]
-        if op == OP_REF:
-            out[id(node)] = self.nullable[node[1]]
-        elif op == OP_SEQ:
-            out[id(node)] = all(parts)
-        elif op in (OP_ALT, OP_CAPTURE, OP_SCOPE):
-            out[id(node)] = any(parts)
-        elif op == OP_REPEAT:
-            out[id(node)] = node[2] == 0 or parts[0]
-        else:
-            out[id(node)] = bool(op == OP_EMPTY)
 
     def _edges(self, side: int) -> list[dict[int, None]]:
         """By rule, the loops that it may begin (side 1) or end with (side -1)."""

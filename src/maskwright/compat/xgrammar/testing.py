@@ -28,9 +28,9 @@ from maskwright.compat.xgrammar.matcher import GrammarMatcher
 from maskwright.compat.xgrammar.reading import schema_data, schema_options
 from maskwright.compat.xgrammar.tokenizer_info import TokenizerInfo
 from maskwright.errors import BitmaskError
-from maskwright.frontends.nullable import nullable_rules
 from maskwright.grammar import Grammar as _Native
 from maskwright.ir import GrammarIR
+from maskwright.ir.rule_facts import nullable_rules
 from maskwright.matcher import GrammarMatcher as _Matcher
 from maskwright.support.arguments import as_integer
 
@@ -127,8 +127,7 @@ def _is_rule_fsm_accept_string(grammar: Grammar, rule_id: int, input_str: str) -
 def _get_allow_empty_rule_ids(compiled_grammar: CompiledGrammar) -> list[int]:
     """Return the indices of the rules that match the empty text."""
     ir = compiled_grammar._compiled.grammar.ir
-    nullable = nullable_rules([rule.body for rule in ir.rules])
-    return [index for index, is_nullable in enumerate(nullable) if is_nullable]
+    return [index for index, empty in enumerate(nullable_rules(rule.body for rule in ir.rules)) if empty]
 
 
 @as_xgrammar_errors()

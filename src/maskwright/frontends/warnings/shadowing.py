@@ -26,7 +26,6 @@ from collections.abc import Iterator, Mapping
 from typing import Final, NamedTuple
 
 from maskwright.errors import LimitError
-from maskwright.frontends.nullable import is_nullable, nullable_rules
 from maskwright.frontends.regular import spelled_out
 from maskwright.frontends.warnings.free_text import (
     MAX_NODES,
@@ -55,12 +54,14 @@ from maskwright.ir import (
     OP_SPAN,
     Expr,
     GrammarIR,
+    depth,
     postorder,
+    reachable,
 )
+from maskwright.ir.rule_facts import may_be_empty, nullable_rules
 
 MAX_STEPS: Final = 20_000  # of rules over automata
 MAX_FINDINGS: Final = 10
-_MAX_ROUNDS: Final = 20
 _MANY_RULES: Final = 100
 _RULES_A_STEP: Final = 10
 
@@ -128,12 +129,12 @@ class _Search:
         self.embedded = frozenset(embedded)
         self.tokens = frozenset(index for index, _ in grammar.token_sets)
         self.parts = [postorder(body) for body in self.bodies]
-        if any(_depth(nodes) > MAX_DEPTH for nodes in self.parts):
+        if any(depth(body) > MAX_DEPTH for body in self.bodies):
             raise TooMuch
         self.calls = [list(dict.fromkeys(n[1] for n in nodes if n[0] in _RULES)) for nodes in self.parts]
         self.reached: dict[int, frozenset[int]] = {}
         self.near_free = self._leading_to(free)
-        self.nullable = nullable_rules(self.bodies, _MAX_ROUNDS)
+        self.nullable = nullable_rules(self.bodies)
         self.automata: dict[int, Automaton | None] = {}
         self.strengths: dict[int, int] = {}
         self.ends_free: dict[int, bool] = {}
@@ -344,31 +345,20 @@ class _Search:
         return _SURE if has_head else 0 if any(node[0] == OP_CAPTURE for node in nodes) else _PERHAPS
 
     def _may_be_empty(self, expr: Expr) -> bool:
-        return is_nullable(expr, self.nullable)
+        return may_be_empty(expr, self.nullable)
 
     def _leading_to(self, rules: list[int]) -> set[int]:
         callers: list[list[int]] = [[] for _ in self.bodies]
         for caller, called in enumerate(self.calls):
             for index in called:
                 callers[index].append(caller)
-        found, pending = set(rules), list(rules)
-        for index in pending:  # grows meanwhile
-            fresh = [caller for caller in callers[index] if caller not in found]
-            found.update(fresh)
-            pending.extend(fresh)
-        return found
+        return set(reachable(rules, callers.__getitem__))
 
     def _reach(self, rule: int) -> frozenset[int]:
         """The rules that a rule leads to, itself included."""
         known = self.reached.get(rule)
         if known is None:
-            found, pending = {rule}, [rule]
-            for index in pending:  # grows meanwhile
-                for called in self.calls[index]:
-                    if called not in found:
-                        found.add(called)
-                        pending.append(called)
-            known = self.reached[rule] = frozenset(found)
+            known = self.reached[rule] = frozenset(reachable([rule], self.calls.__getitem__))
         return known
 
     # Containment.
@@ -380,14 +370,6 @@ class _Search:
             return run.is_contained(parts)
         finally:
             self.steps += run.steps
-
-
-def _depth(nodes: list[Expr]) -> int:
-    """How deep an expression nests, given in postorder."""
-    depths: dict[int, int] = {}
-    for node in nodes:
-        depths[id(node)] = 1 + max([depths[id(part)] for part in node[1:] if isinstance(part, Expr)], default=0)
-    return depths[id(nodes[-1])]
 
 
 def _apposed(name: str, where: str) -> str:

@@ -25,7 +25,6 @@ from maskwright.frontends.json_schema.sets.escaped_grammars import (
     held_to,
 )
 from maskwright.frontends.json_schema.sets.quotes import QUOTE, closed
-from maskwright.frontends.nullable import nullable_rules
 from maskwright.frontends.regular import is_regular, spelled_out
 from maskwright.frontends.texts import ANY_TEXT
 from maskwright.ir import (
@@ -45,6 +44,7 @@ from maskwright.ir import (
     subgrammar,
     subgrammars,
 )
+from maskwright.ir.rule_facts import nullable_rules
 from maskwright.support.entrances import IN_DEFINITIONS, in_words_of
 from maskwright.support.memos import remembered
 
