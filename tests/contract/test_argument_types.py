@@ -313,19 +313,21 @@ def test_the_logits_processor() -> None:
 
 
 @pytest.mark.parametrize(
-    ("thing", "hint"),
+    ("thing", "hint", "can_be_copied"),
     [
-        (COMPILED, "its serialize()"),
-        (COMPILER, "its tokenizer_info"),
-        (matcher(), "token ids"),
-        (batch(), "forks"),
+        (COMPILED, "its serialize()", True),
+        (COMPILER, "its tokenizer_info", False),
+        (matcher(), "token ids", True),
+        (batch(), "forks", False),
     ],
     ids=lambda thing: type(thing).__name__,
 )
-def test_what_cannot_be_pickled_says_what_to_pickle(thing: Any, hint: str) -> None:
-    with pytest.raises(mw.ArgumentError) as caught:
-        pickle.dumps(thing)
-    assert hint in str(caught.value)
+def test_what_cannot_be_pickled_says_what_to_pickle(thing: Any, hint: str, can_be_copied: bool) -> None:
+    for make in (pickle.dumps, copy.deepcopy) if not can_be_copied else (pickle.dumps,):
+        with pytest.raises(mw.ArgumentError) as caught:
+            make(thing)
+        assert hint in str(caught.value)
+        assert ("cannot be copied or pickled" in str(caught.value)) is not can_be_copied
 
 
 def test_what_the_hints_on_pickling_say_works() -> None:

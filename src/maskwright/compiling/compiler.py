@@ -238,7 +238,7 @@ class GrammarCompiler:
         return CompilerStats(cache.hits, cache.misses, len(cache), *sizes, *disk, *shared)
 
     def __reduce__(self) -> NoReturn:
-        refuse_pickling(self, "pickle its tokenizer_info, and make a compiler in the other process")
+        refuse_pickling(self, "threads can share it; for another process, pickle its tokenizer_info, and make a compiler there")
 
     def _get(self, task: tasks.Task) -> CompiledGrammar:
         return self._cache.get(task.key, lambda: self._task_compiler.compile(task))

@@ -86,6 +86,7 @@ def as_tuple(name: str, value: Iterable[T], expected: str, hint: str | None = No
 
 
 def refuse_pickling(thing: object, hint: str) -> NoReturn:
-    """Say what to pickle instead of an object that holds memory of the kernel."""
+    """Say what to pickle instead of an object that holds memory of the kernel; what has no `__copy__` is not copied."""
     name = type_name(thing).rpartition(".")[2]
-    raise ArgumentError(f"a {name} cannot be pickled: it holds memory of this process", argument="obj", hint=hint)
+    refused = "pickled" if hasattr(thing, "__copy__") else "copied or pickled"
+    raise ArgumentError(f"a {name} cannot be {refused}: it holds memory of this process", argument="obj", hint=hint)
