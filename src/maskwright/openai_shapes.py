@@ -154,7 +154,7 @@ def vllm(
         # As vLLM tells them apart.
         "grammar": lambda text, at: Grammar.from_ebnf(text) if "::=" in text else Grammar.from_lark(text, **options),
         "json_object": lambda _, at: _of_schema({"type": "object"}, at, free),
-        "structural_tag": lambda tag, at: Grammar.from_structural_tag(tag, tokenizer_info=tokenizer_info, **options),
+        "structural_tag": lambda tag, at: _of_tag(tag, at, tokenizer_info, options),
     }
     _flag(structured_outputs, "json_object")
     _check_beside(structured_outputs)
@@ -226,6 +226,17 @@ def _of_schema(schema: Any, pointer: str, options: Mapping[str, Any]) -> Grammar
     return made
 
 
+def _of_tag(tag: Any, pointer: str, tokenizer_info: TokenizerInfo | None, options: JsonSchemaKeywords) -> Grammar:
+    """The grammar of a structural tag, whose report leads into the request; its errors lead into the tag."""
+    read = StructuralTag.from_json(tag)
+    placed = StructuralTag(located(read.format, pointer))
+    try:
+        return Grammar.from_structural_tag(placed, tokenizer_info=tokenizer_info, **options)
+    except (MaskwrightError, UnicodeEncodeError):
+        Grammar.from_structural_tag(read, tokenizer_info=tokenizer_info, **options)
+        raise
+
+
 def _flag(given: Mapping[str, Any], name: str) -> bool:
     if given.get(name) not in (None, True, False):
         raise wrong("true or false", given[name], f"/structured_outputs/{name}")
@@ -250,7 +261,7 @@ def sglang(
         "json_schema": lambda schema, at: _of_schema(schema, at, options),
         "regex": lambda pattern, at: Grammar.from_regex(pattern),
         "ebnf": lambda text, at: Grammar.from_ebnf(text),
-        "structural_tag": lambda tag, at: Grammar.from_structural_tag(tag, tokenizer_info=tokenizer_info, **options),
+        "structural_tag": lambda tag, at: _of_tag(tag, at, tokenizer_info, options),
     }
     return _only_one(sampling_params, readers, "/sampling_params", (), OF_SAMPLING)
 

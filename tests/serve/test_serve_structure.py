@@ -196,6 +196,47 @@ def test_an_engine_field_is_the_form_of_the_answer_beside_tools() -> None:
     assert not accepts(structure, "Sunny.")
 
 
+LARK = """start: "[" item::0 "]"
+item::_: "a" item::incr(_) %if lt(_, 2) | "" | %json {"enum": [7]}
+"""
+
+
+@pytest.mark.parametrize("beside", [{}, {"tools": [WEATHER]}])
+@pytest.mark.parametrize("tool_format", ["hermes", "qwen_3"])
+def test_a_grammar_in_lark_is_the_form_of_the_answer(tool_format: str, beside: dict[str, Any]) -> None:
+    asked = compiled(structures(tool_format=tool_format), structured_outputs={"grammar": LARK}, **beside)
+    assert [text for text in ("[]", "[aa7]", "[aaa]", "[8]", "aa") if accepts(asked, text)] == ["[]", "[aa7]"]
+    assert accepts(asked, "<think>hm</think>[a]") is (tool_format == "qwen_3")
+
+
+SURELY_MEANT_OTHERWISE: list[tuple[dict[str, Any], str, str]] = [
+    ({"regex": "[0-9]{1, 3}"}, "/regex", "write {1,3}"),
+    ({"ebnf": 'root ::= "a".."b"'}, "/ebnf", "1:13: in 'root': each full stop"),
+    ({"json_schema": '{"type": "object", "requird": []}'}, "/json_schema/requird", "'required'"),
+    ({"structured_outputs": {"grammar": 'start: "[a-z]+"'}}, "/structured_outputs/grammar", "write /[a-z]+/"),
+    ({"structured_outputs": {"json": {"requird": []}}}, "/structured_outputs/json/requird", "'required'"),
+    (
+        {"structural_tag": {"format": {"type": "regex", "pattern": "[0-9]{1, 3}"}}},
+        "/structural_tag/format/pattern",
+        "write {1,3}",
+    ),
+    (
+        {"response_format": {"type": "structural_tag", "format": {"type": "grammar", "grammar": 'root ::= "[a-z]+"'}}},
+        "/response_format/format/grammar",
+        "Regex",
+    ),
+]
+
+
+@pytest.mark.filterwarnings("ignore::maskwright.SchemaWarning", "ignore::maskwright.GrammarWarning")
+@pytest.mark.parametrize("beside", [{}, {"tools": [WEATHER]}])
+@pytest.mark.parametrize(("fields", "pointer", "said"), SURELY_MEANT_OTHERWISE)
+def test_warnings_lead_into_the_request(fields: Any, pointer: str, said: str, beside: dict[str, Any]) -> None:
+    [warning] = compiled(structures(), **fields, **beside).warnings()
+    assert warning.pointer.removeprefix("/sampling_params") == pointer
+    assert said in warning.reason
+
+
 def test_a_named_tool_is_the_only_one() -> None:
     choice = {"type": "function", "function": {"name": "get_weather"}}
     other = {"type": "function", "function": {"name": "get_time"}}

@@ -238,7 +238,9 @@ class GrammarCompiler:
         return CompilerStats(cache.hits, cache.misses, len(cache), *sizes, *disk, *shared)
 
     def __reduce__(self) -> NoReturn:
-        refuse_pickling(self, "threads can share it; for another process, pickle its tokenizer_info, and make a compiler there")
+        refuse_pickling(
+            self, "share it among threads; for another process, pickle its tokenizer_info, and make one there"
+        )
 
     def _get(self, task: tasks.Task) -> CompiledGrammar:
         return self._cache.get(task.key, lambda: self._task_compiler.compile(task))

@@ -23,13 +23,14 @@ from maskwright._kernel import canonical_bytes
 from maskwright.compiling.cache import Workers
 from maskwright.compiling.compiler import compiled_cache
 from maskwright.errors import MaskwrightError
+from maskwright.frontends.json_schema.normalise.findings import of_warnings
 from maskwright.inputs.request_fields import READ, READ_OF_RESPONSES
 from maskwright.serve.errors import ApiError, api_error, invalid
 from maskwright.serve.protocol.requests import Endpoint
 from maskwright.serve.protocol.structure import OF_ENGINES
 from maskwright.serve.settings import Settings
-from maskwright.serve.structure.answers import answer_format
-from maskwright.structural_tag import default_reasoning, get_model_structural_tag
+from maskwright.serve.structure.answers import answer_format, place_of_answer
+from maskwright.structural_tag import GrammarFormat, default_reasoning, get_model_structural_tag
 from maskwright.structural_tag.request import Reasoning
 from maskwright.structural_tag.tools import held_to_schemas
 from maskwright.support import entrances
@@ -161,19 +162,30 @@ class Structures:
             grammar = openai_shapes.vllm(asked[engine_field], tokenizer_info=self._info, **options)
         else:
             grammar = openai_shapes.sglang({engine_field: asked[engine_field]}, tokenizer_info=self._info, **options)
+        if engine_field is not None and grammar is not None:
+            kind, at = place_of_answer(engine_field, asked[engine_field])
+            grammar.report = (*grammar.report, *of_warnings(grammar.warnings, at, kind))
         if family is None or (engine_field is None and grammar is not None):
             return grammar
+        content = None
+        if engine_field is not None:
+            assert grammar is not None
+            content = answer_format(engine_field, asked[engine_field], grammar)
         tag = get_model_structural_tag(
             family,
             asked.get("tools"),
             asked.get("tool_choice"),
             reasoning,
             parallel_tool_calls=asked.get("parallel_tool_calls") is not False,
-            content=None if engine_field is None else answer_format(engine_field, asked[engine_field]),
+            content=content,
             thinking_token_budget=asked.get("thinking_token_budget"),
             **options,
         )
-        return Grammar.from_structural_tag(tag, tokenizer_info=self._info)
+        made = Grammar.from_structural_tag(tag, tokenizer_info=self._info)
+        if isinstance(content, GrammarFormat):  # whose text is not read again
+            assert grammar is not None
+            made.report += grammar.report
+        return made
 
 
 STRUCTURE_FIELDS = (*dict.fromkeys((*READ, *READ_OF_RESPONSES)), *OF_ENGINES)

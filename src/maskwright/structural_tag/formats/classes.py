@@ -22,6 +22,7 @@ from typing import Any, Final
 
 from maskwright.errors import OptionError, StructuralTagError
 from maskwright.frontends.json_schema.options import LAYOUT_OPTIONS, JsonSchemaOptions, read_options
+from maskwright.ir import GrammarIR
 from maskwright.structural_tag.formats.base import Format, altered, read_by, readers_of
 from maskwright.structural_tag.formats.fields import (
     Reader,
@@ -233,19 +234,26 @@ class AnyTextFormat(Format):
 
 @dataclass(frozen=True)
 class GrammarFormat(Format):
-    """A match of the rule `root` of an EBNF grammar."""
+    """A match of the rule `root` of an EBNF grammar.
+
+    `rules` are those of the text, if it was read already: in another language, perhaps. `origin` is its JSON pointer in
+    the caller's request, at which errors point.
+    """
 
     type = "grammar"
     grammar: str = read_by(string)
+    rules: GrammarIR | None = field(default=None, repr=False)
+    origin: str | None = field(default=None, compare=False, repr=False)
 
 
 @dataclass(frozen=True)
 class RegexFormat(Format):
-    """A full match of a regular expression, in which none of `excludes` occurs."""
+    """A full match of a regular expression, in which none of `excludes` occurs; `origin` is as in `GrammarFormat`."""
 
     type = "regex"
     pattern: str = read_by(string)
     excludes: tuple[str, ...] = read_by(several(filled), ())
+    origin: str | None = field(default=None, compare=False, repr=False)
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from collections.abc import Hashable
 from typing import Any
 
 from maskwright.structural_tag.formats.base import Format, readers_of
-from maskwright.structural_tag.formats.classes import JSONSchemaFormat, OrFormat
+from maskwright.structural_tag.formats.classes import GrammarFormat, JSONSchemaFormat, OrFormat, RegexFormat
 from maskwright.structural_tag.formats.schemas import OwnSchema
 
 
@@ -46,6 +46,10 @@ def _key_of_format(it: Format, several: dict[int, Hashable]) -> Hashable:
         if it.registry is not None:
             raise ValueError("the contents of a registry are not known")
         return _fields(it, several), it.origin  # to which errors and reports point
+    if isinstance(it, GrammarFormat):
+        return _fields(it, several), it.rules, it.origin
+    if isinstance(it, RegexFormat) and it.origin is not None:
+        return _fields(it, several), it.origin
     return _fields(it, several)
 
 

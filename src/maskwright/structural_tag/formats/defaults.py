@@ -12,27 +12,35 @@ Tested by tests/structural_tag/formats/test_tag_options.py.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping
-from typing import Any, Final, NamedTuple, TypeVar
+from typing import Any, Final, NamedTuple, TypeAlias, TypeVar
 
 from maskwright.errors import LimitError
 from maskwright.frontends.json_schema.options import LAYOUT_OPTIONS, JsonSchemaOptions, chosen_options
 from maskwright.structural_tag.formats.base import Format, altered, readers_of
-from maskwright.structural_tag.formats.classes import JSONSchemaFormat, QwenXMLParameterFormat, TagFormat
+from maskwright.structural_tag.formats.classes import (
+    GrammarFormat,
+    JSONSchemaFormat,
+    QwenXMLParameterFormat,
+    RegexFormat,
+    TagFormat,
+)
 from maskwright.structural_tag.formats.kept import kept_tag
 from maskwright.structural_tag.formats.reading import MAX_DEPTH
 from maskwright.structural_tag.formats.tag import StructuralTag
 
 _F = TypeVar("_F", bound=Format)
+_Text: TypeAlias = JSONSchemaFormat | GrammarFormat | RegexFormat  # whose mistakes are pointed at
+_FIELDS: Final = {JSONSchemaFormat: "json_schema", GrammarFormat: "grammar", RegexFormat: "pattern"}
 _NO_OPTIONS: Final[Mapping[str, Any]] = {}
 
 
 class _Change(NamedTuple):
-    """What becomes of a schema at a pointer, and what distinguishes that from other changes; None if nothing does.
+    """What becomes of a text at a pointer, and what distinguishes that from other changes; None if nothing does.
 
-    `origin` is that of the known tag that the schema is in.
+    `origin` is that of the known tag that the text is in.
     """
 
-    apply: Callable[[JSONSchemaFormat, str], JSONSchemaFormat]
+    apply: Callable[[_Text, str], _Text]
     made_by: Callable[[str], Hashable]
     origin: str | None = None
 
@@ -76,10 +84,10 @@ def with_defaults(it: Format, options: Mapping[str, Any]) -> Format:
 
 
 def located(it: Format, pointer: str) -> Format:
-    """Return the format of a tag that stands at `pointer` in a request, so that schemas in it are pointed at there."""
+    """Return the format of a tag that stands at `pointer` in a request, so that errors point into it there."""
 
-    def moved(each: JSONSchemaFormat, within: str) -> JSONSchemaFormat:
-        origin = f"{within}/json_schema" if each.origin is None else each.origin
+    def moved(each: _Text, within: str) -> _Text:
+        origin = f"{within}/{_FIELDS[type(each)]}" if each.origin is None else each.origin
         return altered(each, origin=pointer + origin)
 
     return _changed(it, _Change(moved, lambda within: (pointer, within)), "/format", 0)
@@ -92,7 +100,9 @@ def remade(tag: TagFormat, made_by: Hashable, make: Callable[[TagFormat], TagFor
     return kept_tag(tag.known._replace(made_by=(tag.known.made_by, made_by)), lambda: make(tag))
 
 
-def _with_options(it: JSONSchemaFormat, options: Mapping[str, Any]) -> JSONSchemaFormat:
+def _with_options(it: _Text, options: Mapping[str, Any]) -> _Text:
+    if not isinstance(it, JSONSchemaFormat):
+        return it
     skipped = LAYOUT_OPTIONS if it.says_layout else ()
     new = {k: v for k, v in options.items() if getattr(it, k) is None and k not in skipped}
     return altered(it, **new) if new else it
@@ -104,7 +114,7 @@ def _changed(it: Format, change: _Change, pointer: str, depth: int) -> Format:
         raise LimitError(f"formats are nested deeper than {MAX_DEPTH} levels", limit="structural tag depth", hint=hint)
     if isinstance(it, QwenXMLParameterFormat):
         it = it.as_json_schema
-    if isinstance(it, JSONSchemaFormat):
+    if isinstance(it, _Text) and it.known is None:
         changed = change.apply(it, pointer)
         return changed if change.origin is None else altered(changed, origin=change.origin)
     if isinstance(it, TagFormat) and it.known is not None:

@@ -23,8 +23,8 @@ from maskwright.frontends.json_schema.normalise.findings import (
     blank_count_in_pattern,
     lone_posix_class_in_pattern,
     lost_in_pattern,
+    of_warnings,
 )
-from maskwright.frontends.json_schema.options import IN_GRAMMAR
 from maskwright.frontends.regex.refused import without_slashes
 from maskwright.frontends.texts import ANY_TEXT
 from maskwright.ir import (
@@ -190,44 +190,45 @@ class Lowering(TagRules):
         from maskwright.frontends.warnings.grammar_warnings import warnings_of
         from maskwright.frontends.warnings.notes import no_notes
 
+        pointer = it.origin or f"{pointer}/grammar"
         notes = no_notes()
         try:
-            ir = ebnf_to_ir(it.grammar, notes=notes)
+            ir = it.rules or ebnf_to_ir(it.grammar, notes=notes)
         except GrammarError as error:
             message = f"invalid grammar: {error.message_with_place}"
             hint = None if error.hint is None else entrances.in_words_of(_IN_TAGS, error.hint)
-            raise StructuralTagError(message, pointer=f"{pointer}/grammar", hint=hint) from error
+            raise StructuralTagError(message, pointer=pointer, hint=hint) from error
         if admits_nothing(ir):
-            why = why_nothing(ir, Source("ebnf", it.grammar))
+            why = why_nothing(ir, Source("ebnf" if "::=" in it.grammar else "lark", it.grammar))
             message = f"invalid grammar: {why.message_with_place}"
-            raise StructuralTagError(message, pointer=f"{pointer}/grammar", hint=why.hint)
-        for found in warnings_of(ir, it.grammar, "::=", notes):
-            said = str(found).replace("\n  hint: ", "; ")
-            self.report.append(Finding(f"{pointer}/grammar", "grammar", "enforced", f"{IN_GRAMMAR}: {said}"))
+            raise StructuralTagError(message, pointer=pointer, hint=why.hint)
+        if it.rules is None:  # who has read the text has its warnings
+            self.report += of_warnings(warnings_of(ir, it.grammar, "::=", notes), pointer, "grammar")
         return ends.after(self.builder.include(ir) if ir.token_sets else subgrammar(ir))
 
     def regex(self, it: f.RegexFormat, pointer: str, ends: Ends) -> Expr:
+        pointer = it.origin or f"{pointer}/pattern"
         excluded = self.plain(it.excludes)
         try:
             texts = texts_of(it.pattern, excluded)
         except GrammarError as error:
             message = f"invalid pattern: {error.message_with_place}"
-            raise StructuralTagError(message, pointer=f"{pointer}/pattern", hint=error.hint) from error
+            raise StructuralTagError(message, pointer=pointer, hint=error.hint) from error
         found = (
-            lost_in_pattern(it.pattern, f"{pointer}/pattern", "pattern", "python"),
-            lone_posix_class_in_pattern(it.pattern, f"{pointer}/pattern", "pattern"),
-            blank_count_in_pattern(it.pattern, f"{pointer}/pattern", "pattern"),
+            lost_in_pattern(it.pattern, pointer, "pattern", "python"),
+            lone_posix_class_in_pattern(it.pattern, pointer, "pattern"),
+            blank_count_in_pattern(it.pattern, pointer, "pattern"),
         )
         self.report += [finding for finding in found if finding is not None]
         if texts.is_empty:
             without = " without an excluded text" if excluded else ""
             message = f"no text matches this pattern{without}"
-            raise StructuralTagError(message, pointer=f"{pointer}/pattern", hint=without_slashes(it.pattern))
+            raise StructuralTagError(message, pointer=pointer, hint=without_slashes(it.pattern))
         for text, end in zip(ends.texts, ends.encoded, strict=True):
             if may_go_on_with(it.pattern, excluded, end):
                 raise StructuralTagError(
                     f"the end of this pattern is ambiguous: a match may continue with the end string {text[:60]!r}",
-                    pointer=f"{pointer}/pattern",
+                    pointer=pointer,
                     hint="use any_text, which stops at the end string, or exclude what the end string begins with",
                 )
         return ends.after(texts.expr)

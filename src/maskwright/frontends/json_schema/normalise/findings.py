@@ -12,10 +12,10 @@ Tested by tests/frontends/json_schema/test_schema_options.py and read/test_schem
 
 from __future__ import annotations
 
-from collections.abc import Container
+from collections.abc import Container, Iterable
 from typing import Any
 
-from maskwright.errors import SchemaError, UnsupportedSchemaError
+from maskwright.errors import GrammarWarning, SchemaError, UnsupportedSchemaError
 from maskwright.frontends.json_schema.options import (
     BLANK_COUNT,
     IN_GRAMMAR,
@@ -178,6 +178,12 @@ def blank_count_in_pattern(pattern: str, pointer: str, keyword: str) -> Finding 
     if count is None:
         return None
     return Finding(pointer, keyword, "enforced", f"{BLANK_COUNT}: {count.message}; {count.hint}")
+
+
+def of_warnings(found: Iterable[GrammarWarning], pointer: str, keyword: str) -> list[Finding]:
+    """Return what is reported of a grammar at a place, of which warnings would be issued elsewhere."""
+    said = [str(each).replace("\n  hint: ", "; ") for each in found]
+    return [Finding(pointer, keyword, "enforced", f"{IN_GRAMMAR}: {each}") for each in said]
 
 
 def schema_error(node: Node, keyword: str | None, message: str, hint: str) -> SchemaError:
