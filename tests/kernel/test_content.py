@@ -78,6 +78,8 @@ def test_no_content(strange: Any) -> None:
 
 
 def test_limits() -> None:
+    assert canonical_bytes([()] * 999_999) is not None
+    assert canonical_bytes([()] * 1_000_000) is None
     deep: Any = []
     for _ in range(900):
         deep = [deep]

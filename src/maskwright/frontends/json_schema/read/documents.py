@@ -107,9 +107,8 @@ def check_size(schema: Any) -> None:
         SchemaError: The key of an object is not a string.
         LimitError: There are more than a million objects and arrays, or they nest too deep.
     """
-    content = bytes_of(schema)
-    if content is not None and len(content) <= _MAX_CONTAINERS:
-        return  # each is at least a byte of it, and deeper data have none
+    if bytes_of(schema) is not None:
+        return  # which larger or deeper data do not have
     _check_is_schema(schema)
     level, times = [schema], [1]  # parts, and how often each is there
     count, depth = 0, 0
