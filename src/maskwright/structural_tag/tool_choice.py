@@ -62,6 +62,12 @@ def _meant_by(tools: tuple[Tool, ...], choice: str) -> str | None:
     return f"a tool is chosen by {_choice_of(tools[0])}; {_names_of(tools)}" if tools else None
 
 
+def _name_in(choice: Any) -> str:
+    """The name of a tool, which stands alone or in an object without a type; "" if it does not."""
+    name = choice.get("name") if isinstance(choice, Mapping) else choice
+    return name if isinstance(name, str) else ""
+
+
 def _choice_of(tool: Tool) -> str:
     """The choice that names a tool, as JSON."""
     if tool.kind not in TYPES:
@@ -88,7 +94,7 @@ def _allowed(tools: tuple[Tool, ...], choice: Any, pointer: str) -> tuple[tuple[
 def _named(tools: tuple[Tool, ...], choice: Any, pointer: str) -> Tool:
     """The tool that a choice names."""
     if not isinstance(choice, Mapping) or not isinstance(choice.get("type"), str):
-        raise lacks("'type' (a string)", choice, pointer)
+        raise lacks("'type' (a string)", choice, pointer, _meant_by(tools, _name_in(choice)))
     kind = choice["type"]
     inner, at = named_part(choice, kind, pointer)
     name = inner.get("name") if isinstance(inner, Mapping) else None
@@ -101,7 +107,7 @@ def _named(tools: tuple[Tool, ...], choice: Any, pointer: str) -> Tool:
         if name is None and inner is choice:
             return tools[0]
     if not isinstance(name, str):
-        raise lacks("'name' (a string)", inner, at)
+        raise lacks("'name' (a string)", inner, at, _meant_by(tools, ""))
     by_name = {tool.name: tool for tool in tools}
     if name not in by_name:
         near = get_close_matches(name[:60], list(by_name)[:1000], 1)

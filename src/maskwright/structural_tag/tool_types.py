@@ -65,8 +65,8 @@ def wrong(expected: str, value: Any, pointer: str, hint: str | None = None) -> R
     return RequestError(f"expected {expected}, found {found}", pointer=pointer, hint=hint)
 
 
-def lacks(field: str, value: Any, pointer: str) -> RequestError:
+def lacks(field: str, value: Any, pointer: str, hint: str | None = None) -> RequestError:
     """Return the error for what should be an object with this field."""
     if isinstance(value, Mapping):
-        return RequestError(f"the object requires the field {field}", pointer=pointer)
-    return wrong("an object", value, pointer)
+        return RequestError(f"the object requires the field {field}", pointer=pointer, hint=hint)
+    return wrong("an object", value, pointer, hint)
