@@ -331,6 +331,22 @@ def test_a_family_of_ones_own_with_a_form_of_the_answer() -> None:
     check("test_formal", ["yes"], ["no"], content=ConstStringFormat("yes"))
 
 
+def test_a_family_is_registered_under_a_name() -> None:
+    def build(request: ToolRequest) -> AnyTextFormat:
+        return AnyTextFormat()
+
+    known = model_families()
+    with pytest.raises(mw.ArgumentError, match="name must be a str, not function") as caught:
+        register_model_structural_tag(build)  # type: ignore[arg-type]  # as a decorator without parentheses
+    assert caught.value.hint == 'write @register_model_structural_tag("my_model")'
+    for names in ((), ("",), ("---",), ("mine", "")):
+        with pytest.raises(mw.OptionError, match="needs a name with letters or digits"):
+            register_model_structural_tag(*names)
+    with pytest.raises(mw.OptionError, match="reasoning must be 'disabled', 'auto' or 'enabled', not True"):
+        register_model_structural_tag("mine", reasoning=True)  # type: ignore[arg-type]
+    assert model_families() == known
+
+
 def test_special_tokens_are_tokens() -> None:
     special = ["<|channel|>", "<|message|>", "<|call|>", "<|end|>", "<|return|>", "<|start|>", "<|constrain|>"]
     grammar = mw.GrammarCompiler(vocabulary(special)).compile_structural_tag(get_model_structural_tag("harmony", TOOLS))

@@ -19,7 +19,7 @@ from difflib import get_close_matches
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
-from maskwright.errors import RequestError
+from maskwright.errors import OptionError, RequestError
 from maskwright.inputs.option_signatures import takes_schema_options
 from maskwright.structural_tag.families.model_names import Certain, find_model
 from maskwright.structural_tag.formats.base import Format
@@ -27,6 +27,7 @@ from maskwright.structural_tag.formats.classes import ConstStringFormat
 from maskwright.structural_tag.formats.fields import kind_of
 from maskwright.structural_tag.formats.tag import StructuralTag
 from maskwright.structural_tag.request import Reasoning, ToolRequest, read_request
+from maskwright.support.arguments import instance
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -62,7 +63,19 @@ def register_model_structural_tag(
             template keeps the caller's order.
         built_in: The namespaces of the tools that are built into its models: with "browser", a tool may have the type
             or the name "browser" or "browser.search".
+
+    Raises:
+        ArgumentError: A name is not a str.
+        OptionError: There is no name, or it has no letters and digits; or `reasoning` is none of the three.
     """
+    for name in names or ("",):
+        hint = 'write @register_model_structural_tag("my_model")' if callable(name) or not name else None
+        if not _bare(instance("name", name, str, hint)):
+            message = f"a model family needs a name with letters or digits, not {name!r}"
+            raise OptionError(message, option="names", hint=hint)
+    if reasoning not in ("disabled", "auto", "enabled"):
+        message = f"reasoning must be 'disabled', 'auto' or 'enabled', not {reasoning!r}"
+        raise OptionError(message, option="reasoning")
 
     def register(builder: Builder) -> Builder:
         _FAMILIES.update((_bare(name), Family(name, builder, reasoning, any_order, tuple(built_in))) for name in names)
