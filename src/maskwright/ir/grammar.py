@@ -62,7 +62,11 @@ class GrammarIR(NamedTuple):
         """Show the root and the rules that it leads to, one a line."""
         names = tuple(rule.name for rule in self.rules)
         shown = dict(self.token_sets)
-        order = reachable([self.root], lambda index: references(self.rules[index].body))
+        order = _reachable(self.rules, self.root)
         bodies = (shown[i].dump() if i in shown else self.rules[i].body.dump(names) for i in order)
         heads = (names[i] + ("::_" if uses_parameter(self.rules[i].body) else "") for i in order)
         return "\n".join(f"{head} ::= {body}" for head, body in zip(heads, bodies, strict=True))
+
+
+def _reachable(rules: tuple[Rule, ...], root: int) -> dict[int, None]:
+    return reachable([root], lambda index: references(rules[index].body))
