@@ -40,7 +40,7 @@ void bind_apply(nb::module_& m) {
   m.def("apply_mask", &apply_mask, nb::arg("logits"), nb::arg("type"), nb::arg("row_bytes"), nb::arg("num_columns"),
         nb::arg("bitmask"), nb::arg("bitmask_row_bytes"), nb::arg("num_words"), nb::arg("num_rows"),
         nb::arg("rows") = nb::none(), nb::arg("max_threads") = std::numeric_limits<unsigned>::max(),
-        nb::arg("max_simd_bytes") = 64);
+        nb::arg("max_simd_bytes") = 32);
   m.def("address_of", &address_of, nb::arg("array"));
   m.def("simd_bytes", &simd_bytes, "The widest vectors that `apply_mask` uses on this processor, in bytes.");
 }

@@ -426,7 +426,7 @@ def apply_mask(
     num_rows: int,
     rows: Sequence[int] | None = None,
     max_threads: int = 4294967295,
-    max_simd_bytes: int = 64,
+    max_simd_bytes: int = 32,
 ) -> None: ...
 def address_of(array: object) -> int: ...
 def simd_bytes() -> int:

@@ -34,14 +34,13 @@
 #include "support/errors.h"
 #include "support/kept_arrays.h"
 #include "support/optimisations.h"
-#include "support/sharded_counter.h"
 
 namespace maskwright {
 
 // How often masks were asked for. Shared by all engines of a compiled grammar.
 struct MaskCounters {
-  ShardedCounter hits;    // known already
-  ShardedCounter misses;  // computed
+  std::atomic<uint64_t> hits{0};    // known already
+  std::atomic<uint64_t> misses{0};  // computed
 };
 
 class Engine {

@@ -7,7 +7,6 @@
 #include <immintrin.h>
 #define MASKWRIGHT_CHOOSES_SIMD
 #define MASKWRIGHT_AVX2 __attribute__((target("avx2")))
-#define MASKWRIGHT_AVX512 __attribute__((target("avx512f,avx512bw")))
 #endif
 
 namespace maskwright {
@@ -92,40 +91,12 @@ MASKWRIGHT_AVX2 void mask_by_32(void* target, const uint32_t* words, int64_t num
   MASKWRIGHT_MASK_WORDS((mask_word_avx2<Lane, kFill>));
 }
 
-// Bits of the word are the lanes' predicate. Whole vectors are stored, since stores under a predicate are slow on some
-// processors, and no faster on others.
-template <class Lane, uint64_t kFill>
-MASKWRIGHT_AVX512 inline void mask_word_avx512(Lane* logits, uint32_t word) {
-  constexpr auto kBits = static_cast<long long>(kFill);
-  for (unsigned begin = 0; begin < 32; begin += 64 / sizeof(Lane)) {
-    Lane* const at = logits + begin;
-    const __m512i values = _mm512_loadu_si512(at);
-    const uint32_t allowed = word >> begin;
-    __m512i masked;
-    if constexpr (sizeof(Lane) == 2)
-      masked = _mm512_mask_mov_epi16(_mm512_set1_epi16(static_cast<short>(kBits)), allowed, values);
-    else if constexpr (sizeof(Lane) == 4)
-      masked =
-          _mm512_mask_mov_epi32(_mm512_set1_epi32(static_cast<int>(kBits)), static_cast<__mmask16>(allowed), values);
-    else
-      masked = _mm512_mask_mov_epi64(_mm512_set1_epi64(kBits), static_cast<__mmask8>(allowed), values);
-    _mm512_storeu_si512(at, masked);
-  }
-}
-
-template <class Lane, uint64_t kFill>
-MASKWRIGHT_AVX512 void mask_by_64(void* target, const uint32_t* words, int64_t num_words) {
-  Lane* const logits = static_cast<Lane*>(target);
-  MASKWRIGHT_MASK_WORDS((mask_word_avx512<Lane, kFill>));
-}
-
 #endif
 
 template <class Lane, LogitType kType>
 MaskWords choose([[maybe_unused]] unsigned bytes) {
   constexpr uint64_t kFill = minus_infinity_bits(kType);
 #ifdef MASKWRIGHT_CHOOSES_SIMD
-  if (bytes >= 64) return mask_by_64<Lane, kFill>;
   if (bytes >= 32) return mask_by_32<Lane, kFill>;
 #endif
   return mask_by_16<Lane, kFill>;
@@ -135,7 +106,6 @@ MaskWords choose([[maybe_unused]] unsigned bytes) {
 
 unsigned simd_bytes() {
 #ifdef MASKWRIGHT_CHOOSES_SIMD
-  if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw")) return 64;
   if (__builtin_cpu_supports("avx2")) return 32;
 #endif
   return 16;

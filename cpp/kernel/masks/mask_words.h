@@ -4,7 +4,7 @@
 //   any other word:  its 32 logits are loaded, those without a bit replaced by minus infinity, and stored
 //
 // No branch looks at a single bit, since at middle densities none can be predicted. Vectors have 16 bytes (SSE2, NEON,
-// WebAssembly: what the target has anyway), or 32 (AVX2) or 64 (AVX-512) where the processor has them, which is asked
+// WebAssembly: what the target has anyway), or 32 (AVX2) where the processor has them, which is asked
 // at run time. Logits are moved as bits: values that are allowed, NaNs among them, stay what they are.
 //
 // Cost: that of copying the logits, less where words of ones are frequent.

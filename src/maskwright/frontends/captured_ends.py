@@ -17,7 +17,8 @@ from __future__ import annotations
 
 from typing import Final, NamedTuple
 
-from maskwright.frontends.derivatives import before_last, byte_classes, derivative, first_bytes, nullable
+from maskwright.frontends.derivatives import before_last, byte_classes, derivative, nullable
+from maskwright.frontends.regular import first_bytes
 from maskwright.frontends.texts import ANY_BYTES, shortest
 from maskwright.ir import EMPTY, OP_NEVER, Expr, alt, and_, depth, literal, not_, postorder, seq
 

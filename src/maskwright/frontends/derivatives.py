@@ -9,12 +9,10 @@ Tested by tests/frontends/test_derivatives.py.
 
 from __future__ import annotations
 
-from functools import reduce
-from operator import iand
 from typing import Final
 
+from maskwright.frontends.regular import first_bytes
 from maskwright.ir import (
-    ALL_BYTES,
     EMPTY,
     OP_ALT,
     OP_AND,
@@ -120,28 +118,6 @@ def first_sets(expr: Expr) -> set[int]:
     if op in (OP_ALT, OP_SEQ, OP_AND):
         for part in expr[1:]:
             out |= first_sets(part)
-            if op == OP_SEQ and not nullable(part):
-                break
-    return out
-
-
-def first_bytes(expr: Expr) -> int:
-    """Return the bytes that matches may begin with, as bits, and maybe some more."""
-    op = expr[0]
-    if op == OP_LITERAL:
-        return 1 << int(expr[1][0])
-    if op == OP_SET:
-        return int(expr[1])
-    if op == OP_REPEAT:
-        return first_bytes(expr[1])
-    if op == OP_NOT:
-        return ALL_BYTES
-    if op == OP_AND:
-        return reduce(iand, map(first_bytes, expr[1:]))
-    out = 0
-    if op in (OP_ALT, OP_SEQ):
-        for part in expr[1:]:
-            out |= first_bytes(part)
             if op == OP_SEQ and not nullable(part):
                 break
     return out

@@ -296,22 +296,8 @@ def _schema(given: Any) -> Any:
     return parsed(given) if isinstance(given, str) else schema_of(given)
 
 
-for _each in (
-    SequenceFormat,
-    OrFormat,
-    TagFormat,
-    NamedTagFormat,
-    TriggeredTagsFormat,
-    TokenTriggeredTagsFormat,
-    TagsWithSeparatorFormat,
-    OptionalFormat,
-    PlusFormat,
-    StarFormat,
-    RepeatFormat,
-    DispatchFormat,
-    TokenDispatchFormat,
-    StructuralTag,
-):
+_models: list[type[BaseModel]] = [*_Format.__subclasses__(), StructuralTag]
+for _each in _models:
     _each.model_rebuild()
 
 __all__ = [

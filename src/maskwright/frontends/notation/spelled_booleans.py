@@ -14,9 +14,9 @@ from typing import Final, NamedTuple
 
 from maskwright.errors import GrammarError, LimitError
 from maskwright.frontends.charset import ALL_CHARACTERS, CodePointSet, Range, utf8
-from maskwright.frontends.derivatives import byte_classes, derivative, first_bytes, nullable
+from maskwright.frontends.derivatives import byte_classes, derivative, nullable
 from maskwright.frontends.notation.spellings import ranges_of
-from maskwright.frontends.regular import SpelledOut, spelled_out
+from maskwright.frontends.regular import SpelledOut, first_bytes, spelled_out
 from maskwright.ir import (
     EMPTY,
     OP_AND,
