@@ -13,9 +13,9 @@ Tested by tests/test_ir.py.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Sequence
 from operator import is_
-from typing import Final
+from typing import Final, TypeVar
 
 from maskwright.ir.expr import Expr
 from maskwright.ir.expressions import (
@@ -40,33 +40,23 @@ from maskwright.ir.ops import (
     OP_CALL,
     OP_CAPTURE,
     OP_DISTINCT,
-    OP_EMPTY,
     OP_GUARD,
-    OP_LITERAL,
     OP_MULTIPLE,
-    OP_NEVER,
     OP_NOT,
-    OP_RECALL,
     OP_REF,
     OP_REMEMBER,
     OP_REPEAT,
     OP_SCOPE,
     OP_SEQ,
-    OP_SET,
     OP_SPAN,
-    OP_SUBGRAMMAR,
-    OP_SUBSTRINGS,
-    OP_TOKENS,
     OP_VALUE,
 )
 from maskwright.support.interruption import interrupt_checkpoint
 
+_T = TypeVar("_T", bound=Hashable)
+
 _CHECKPOINT_EVERY: Final = 0x100  # nodes
-_LEAVES: Final = frozenset((OP_EMPTY, OP_NEVER, OP_LITERAL, OP_SET, OP_TOKENS, OP_SUBGRAMMAR, OP_SUBSTRINGS, OP_RECALL))
 _NAMES_RULES: Final = frozenset((OP_REF, OP_CALL))
-_ONE_OPERAND: Final = frozenset(
-    (OP_REPEAT, OP_NOT, OP_GUARD, OP_CAPTURE, OP_SPAN, OP_SCOPE, OP_REMEMBER, OP_MULTIPLE, OP_VALUE)
-)
 
 
 def operands(expr: Expr) -> list[Expr]:
@@ -152,12 +142,12 @@ def references(root: Expr) -> list[int]:
     return list(found)
 
 
-def reachable(starts: Iterable[int], following: Callable[[int], Iterable[int]]) -> dict[int, None]:
-    """These numbers and those that they lead to, in the order in which they are found."""
+def reachable(starts: Iterable[_T], following: Callable[[_T], Iterable[_T]]) -> dict[_T, None]:
+    """These and what they lead to, in the order in which they are found."""
     found = dict.fromkeys(starts)
     pending = list(found)
     for each in pending:  # grows meanwhile
-        fresh = [number for number in dict.fromkeys(following(each)) if number not in found]
+        fresh = [one for one in dict.fromkeys(following(each)) if one not in found]
         found.update(dict.fromkeys(fresh))
         pending += fresh
     return found
@@ -208,15 +198,7 @@ def depth(root: Expr) -> int:
 
 def uses_parameter(root: Expr) -> bool:
     """Whether a rule with this body has a parameter: whether the body guards by it or passes something made from it."""
-    open_nodes, seen = [root], {id(root)}
-    while open_nodes:
-        expr = open_nodes.pop()
-        if expr[0] == OP_GUARD or (expr[0] == OP_CALL and expr[2].constant is None):
-            return True
-        new = [part for part in expr[1:] if isinstance(part, Expr) and id(part) not in seen]
-        seen.update(map(id, new))
-        open_nodes.extend(new)
-    return False
+    return any(expr[0] == OP_GUARD or (expr[0] == OP_CALL and expr[2].constant is None) for expr in postorder(root))
 
 
 def with_references(root: Expr, references: list[Expr], moved: dict[int, Expr]) -> Expr:
@@ -230,7 +212,7 @@ def with_references(root: Expr, references: list[Expr], moved: dict[int, Expr]) 
             interrupt_checkpoint()
         expr = open_nodes[-1]
         op = expr[0]
-        children = _children(expr, op)
+        children = operands(expr)
         waiting = [child for child in children if id(child) not in moved]
         if waiting:
             open_nodes.extend(waiting)
@@ -247,11 +229,3 @@ def with_references(root: Expr, references: list[Expr], moved: dict[int, Expr]) 
         unchanged = all(map(is_, new, children))
         moved[id(expr)] = expr if unchanged else Expr((op, *new, *expr[1 + len(new) :]))
     return moved[id(root)]
-
-
-def _children(expr: Expr, op: int) -> tuple[Expr, ...]:
-    if op in _LEAVES or op in _NAMES_RULES:
-        return ()
-    if op == OP_DISTINCT:
-        return expr[1:-2]
-    return expr[1:2] if op in _ONE_OPERAND else expr[1:]

@@ -11,7 +11,7 @@ import pytest
 
 import maskwright
 from maskwright.frontends.regex import ast, lower, parse
-from maskwright.frontends.regex.back_references import lower_recalling, parts_of, recalled_groups
+from maskwright.frontends.regex.back_references import lower_recalling, recalled_groups
 from maskwright.frontends.regex.lower import anywhere
 from maskwright.frontends.regex.participation import few_texts, with_groups_spelled
 from maskwright.ir import Expr, GrammarIR, Rule, alt, literal
@@ -77,7 +77,7 @@ def _repeat(
 
 def _groups(node: ast.Node) -> set[int]:
     own = {node.number} if isinstance(node, ast.Group) else set()
-    return own.union(*map(_groups, parts_of(node)))
+    return own.union(*map(_groups, ast.children_of(node)))
 
 
 def expression(pattern: str) -> Expr:

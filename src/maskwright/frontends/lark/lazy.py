@@ -91,7 +91,7 @@ def _looks_ahead(node: regex.Node) -> bool:
     for at in pending:  # grows meanwhile
         if isinstance(at, regex.Anchor) or (isinstance(at, regex.Look) and at.ahead):
             return True
-        pending.extend(_parts(at))
+        pending.extend(regex.children_of(at))
     return False
 
 
@@ -135,13 +135,5 @@ def _has_lazy(node: regex.Node) -> bool:
         if isinstance(at, regex.Repeat) and at.lazy and at.minimum != at.maximum:
             return True
         if not isinstance(at, regex.Look):
-            pending.extend(_parts(at))
+            pending.extend(regex.children_of(at))
     return False
-
-
-def _parts(node: regex.Node) -> Items:
-    if isinstance(node, regex.Seq):
-        return node.items
-    if isinstance(node, regex.Alt):
-        return node.branches
-    return (node.item,) if isinstance(node, (regex.Repeat, regex.Group, regex.Look)) else ()

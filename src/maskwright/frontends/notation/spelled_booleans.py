@@ -31,6 +31,7 @@ from maskwright.ir import (
     operands,
     optional,
     postorder,
+    reachable,
     ref,
     seq,
     star,
@@ -132,14 +133,8 @@ class _Automata:
         for state in order:
             for _, after in self._states[state].ways:
                 before.setdefault(after, []).append(state)
-        waiting = [state for state in order if self._states[state].is_final]
-        alive = set(waiting)
-        while waiting:
-            for state in before.get(waiting.pop(), ()):
-                if state not in alive:
-                    alive.add(state)
-                    waiting.append(state)
-        return alive
+        final = [state for state in order if self._states[state].is_final]
+        return set(reachable(final, lambda state: before.get(state, ())))
 
 
 def _ways(state: Expr) -> list[tuple[CodePointSet, Expr]]:

@@ -245,6 +245,17 @@ class Not(Node):
         return f"not({self.item})"
 
 
+def children_of(node: Node) -> tuple[Node, ...]:
+    """The nodes that a node is made of."""
+    if isinstance(node, Seq):
+        return node.items
+    if isinstance(node, Alt):
+        return node.branches
+    if isinstance(node, And):
+        return node.operands
+    return (node.item,) if isinstance(node, (Repeat, Group, Look, Not)) else ()
+
+
 def any_string(span: Span) -> Node:
     """Any number of any characters."""
     return Repeat(span, Chars(span, ALL_CHARACTERS), 0, INFINITE)

@@ -16,7 +16,7 @@ from collections.abc import Collection
 
 from maskwright.errors import LimitError, RegexSyntaxError
 from maskwright.frontends.charset import Encoding, utf8
-from maskwright.frontends.regex.ast import INFINITE, Alt, BackReference, Group, Look, Node, Repeat, Seq
+from maskwright.frontends.regex.ast import INFINITE, Alt, BackReference, Group, Node, Repeat, Seq, children_of
 from maskwright.frontends.regex.lower import without_edges
 from maskwright.frontends.regex.plain import lower_plain
 from maskwright.ir import MAX_TEXT_NUMBER, UNBOUNDED, Copies, Expr, alt, recall, remember, repeat, seq, with_scopes
@@ -26,16 +26,7 @@ def recalled_groups(node: Node) -> set[int]:
     """The numbers of the groups that back-references name."""
     if isinstance(node, BackReference):
         return {node.number}
-    return {number for part in parts_of(node) for number in recalled_groups(part)}
-
-
-def parts_of(node: Node) -> tuple[Node, ...]:
-    """The nodes that a node is made of, as the parser makes them."""
-    if isinstance(node, Seq):
-        return node.items
-    if isinstance(node, Alt):
-        return node.branches
-    return (node.item,) if isinstance(node, (Repeat, Group, Look)) else ()
+    return {number for part in children_of(node) for number in recalled_groups(part)}
 
 
 def lower_recalling(node: Node, pattern: str, encode: Encoding = utf8, encode_group: Encoding = utf8) -> Expr:
@@ -118,7 +109,7 @@ class _Lowering:
         found = self.plain.get(id(node))
         if found is None:
             recalls = isinstance(node, BackReference) or (isinstance(node, Group) and node.number in self.texts)
-            found = self.plain[id(node)] = not recalls and all(map(self.is_plain, parts_of(node)))
+            found = self.plain[id(node)] = not recalls and all(map(self.is_plain, children_of(node)))
         return found
 
     def error(self, message: str, node: Node, hint: str) -> RegexSyntaxError:

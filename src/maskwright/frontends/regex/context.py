@@ -40,6 +40,7 @@ from maskwright.frontends.regex.ast import (
     Repeat,
     Seq,
     Side,
+    children_of,
 )
 from maskwright.frontends.regex.plain import PlainPieces, lower_plain, without
 from maskwright.frontends.regex.sides import SideClasses, bits, too_much
@@ -71,19 +72,7 @@ def _nodes(root: Node) -> Iterator[Node]:
             continue
         seen.add(id(node))
         yield node
-        stack.extend(_children(node))
-
-
-def _children(node: Node) -> tuple[Node, ...]:
-    if isinstance(node, Seq):
-        return node.items
-    if isinstance(node, Alt):
-        return node.branches
-    if isinstance(node, And):
-        return node.operands
-    if isinstance(node, (Repeat, Group, Not)):
-        return (node.item,)
-    return ()
+        stack.extend(children_of(node))
 
 
 class _Machine:
@@ -137,7 +126,7 @@ class _Machine:
             return any(row != rows[0] for row in rows), any(row not in (0, full) for row in rows)
         if isinstance(node, Seq):
             return self._reaches(node.items, 0), self._reaches(node.items[::-1], 1)
-        pairs = [self.sensitive(child) for child in _children(node)]
+        pairs = [self.sensitive(child) for child in children_of(node)]
         return any(left for left, _ in pairs), any(right for _, right in pairs)
 
     def _reaches(self, items: tuple[Node, ...], side: int) -> bool:
@@ -162,7 +151,7 @@ class _Machine:
             return not self.empty(node.item, before, after)
         if isinstance(node, Repeat):
             return node.minimum == 0 or self.empty(node.item, before, after)
-        return all(self.empty(child, before, after) for child in _children(node))
+        return all(self.empty(child, before, after) for child in children_of(node))
 
     def _charged(self, expr: Expr) -> Expr:
         """Count the size of a new expression, as a tree: that is what comparing it costs."""

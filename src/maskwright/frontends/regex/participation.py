@@ -29,9 +29,10 @@ from maskwright.frontends.regex.ast import (
     Node,
     Repeat,
     Seq,
+    children_of,
     concat,
 )
-from maskwright.frontends.regex.back_references import check_number, parts_of, recalled_groups
+from maskwright.frontends.regex.back_references import check_number, recalled_groups
 
 MAX_SIZE: Final = 4_000  # nodes, of a pattern with back-references
 _MOST_TEXTS: Final = 64  # of a group that is spelled out, and how many characters they have together
@@ -178,14 +179,14 @@ class _Ways:
         found = self.referred.get(id(node))
         if found is None:
             own = {node.number} if isinstance(node, BackReference) else ()
-            found = self.referred[id(node)] = frozenset(own).union(*map(self._referred, parts_of(node)))
+            found = self.referred[id(node)] = frozenset(own).union(*map(self._referred, children_of(node)))
         return found
 
     def _held(self, node: Node) -> frozenset[int]:
         found = self.held.get(id(node))
         if found is None:
             own = {node.number} & self.groups if isinstance(node, Group) else ()
-            found = self.held[id(node)] = frozenset(own).union(*map(self._held, parts_of(node)))
+            found = self.held[id(node)] = frozenset(own).union(*map(self._held, children_of(node)))
         return found
 
     def _error(self, message: str, node: Node, hint: str) -> RegexSyntaxError:
