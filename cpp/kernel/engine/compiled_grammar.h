@@ -44,8 +44,8 @@ class CompiledGrammar {
   const Vocabulary& vocabulary() const { return *context_->vocabulary; }
   const std::shared_ptr<const Vocabulary>& shared_vocabulary() const { return context_->vocabulary; }
   uint64_t num_flushes() const { return num_flushes_.load(std::memory_order_relaxed); }
-  uint64_t num_mask_hits() const { return counters_->hits.load(std::memory_order_relaxed); }
-  uint64_t num_mask_misses() const { return counters_->misses.load(std::memory_order_relaxed); }
+  uint64_t num_mask_hits() const { return counters_->hits.value(); }
+  uint64_t num_mask_misses() const { return counters_->misses.value(); }
   // What the present engine holds.
   Engine::Size size() {
     std::shared_ptr<Engine> engine;

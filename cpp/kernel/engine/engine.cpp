@@ -131,7 +131,7 @@ ConfigId Engine::step_bytes(ConfigId config, std::string_view bytes) {
 
 const ConfigMask& Engine::mask(ConfigId config) {
   if (const ConfigMask* known = known_mask(config)) {
-    counters_->hits.fetch_add(1, std::memory_order_relaxed);
+    counters_->hits.add();
     return *known;
   }
   Config& at = configs_[config];
@@ -143,7 +143,7 @@ const ConfigMask& Engine::mask(ConfigId config) {
     if (optimisations.config_memo) at.mask.store(&plain, std::memory_order_release);
     return plain;
   }
-  counters_->misses.fetch_add(1, std::memory_order_relaxed);
+  counters_->misses.add();
   std::unique_ptr<const ConfigMask> built;
   if (const ConfigMask* shared = is_near ? nullptr : shared_mask(at, built)) {
     if (!optimisations.config_memo) return *shared;

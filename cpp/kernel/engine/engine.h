@@ -34,13 +34,14 @@
 #include "support/errors.h"
 #include "support/kept_arrays.h"
 #include "support/optimisations.h"
+#include "support/sharded_counter.h"
 
 namespace maskwright {
 
 // How often masks were asked for. Shared by all engines of a compiled grammar.
 struct MaskCounters {
-  std::atomic<uint64_t> hits{0};    // known already
-  std::atomic<uint64_t> misses{0};  // computed
+  ShardedCounter hits;    // known already
+  ShardedCounter misses;  // computed
 };
 
 class Engine {

@@ -115,7 +115,6 @@ class ExitCollector : public Collector {
   void exit_outside(const StateMask& mask, const Intervals& intervals);
 
   void store_exits(StateMask& mask);
-  bool has_exit_ranges() const { return !exit_ranges_.empty(); }
 
  private:
   std::vector<NodeId> nodes_;
