@@ -20,7 +20,6 @@
 
 namespace maskwright {
 
-
 enum class Op : uint8_t {
   Empty,
   Never,
