@@ -220,21 +220,19 @@ def _checked(options: JsonSchemaKeywords) -> None:
 
 def _of_schema(schema: Any, pointer: str, options: Mapping[str, Any]) -> Grammar:
     """The grammar of a schema, whose report leads into the request."""
-    made = Grammar.from_known_schema(schema, options)
-    made.report = tuple([found._replace(pointer=pointer + found.pointer) for found in made.report])
+    made = _reported_at(pointer, Grammar.from_known_schema(schema, options))
     warn_of(made.report)
     return made
 
 
+def _reported_at(pointer: str, made: Grammar) -> Grammar:
+    """The grammar of what stands there in a request, with a report that leads into the request."""
+    made.report = tuple([found._replace(pointer=pointer + found.pointer) for found in made.report])
+    return made
+
+
 def _of_tag(tag: Any, pointer: str, tokenizer_info: TokenizerInfo | None, options: JsonSchemaKeywords) -> Grammar:
-    """The grammar of a structural tag, whose report leads into the request; its errors lead into the tag."""
-    read = StructuralTag.from_json(tag)
-    placed = StructuralTag(located(read.format, pointer))
-    try:
-        return Grammar.from_structural_tag(placed, tokenizer_info=tokenizer_info, **options)
-    except (MaskwrightError, UnicodeEncodeError):
-        Grammar.from_structural_tag(read, tokenizer_info=tokenizer_info, **options)
-        raise
+    return _reported_at(pointer, Grammar.from_structural_tag(tag, tokenizer_info=tokenizer_info, **options))
 
 
 def _flag(given: Mapping[str, Any], name: str) -> bool:

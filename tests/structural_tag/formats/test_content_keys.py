@@ -8,10 +8,12 @@ from typing import Any
 import pytest
 from referencing import Registry
 
+from maskwright import Grammar
 from maskwright.structural_tag import (
     AnyTextFormat,
     ConstStringFormat,
     DispatchFormat,
+    GrammarFormat,
     JSONSchemaFormat,
     OrFormat,
     QwenXMLParameterFormat,
@@ -33,6 +35,9 @@ def formats() -> list[Format]:
         ConstStringFormat("x"),
         RegexFormat("x"),
         RegexFormat("x", ("y",)),
+        RegexFormat("x", origin="/a"),
+        GrammarFormat('root ::= "x"'),
+        GrammarFormat('root ::= "x"', origin="/a"),
         JSONSchemaFormat(number),
         JSONSchemaFormat({"const": True}),
         JSONSchemaFormat({"const": 1.0}),
@@ -70,9 +75,13 @@ def test_alternatives_that_stand_in_several_places() -> None:
 
 @pytest.mark.parametrize(
     "it",
-    [JSONSchemaFormat(True, registry=Registry()), JSONSchemaFormat({"const": Decimal(1)})],
-    ids=["registry", "not plain"],
+    [
+        JSONSchemaFormat(True, registry=Registry()),
+        JSONSchemaFormat({"const": Decimal(1)}),
+        GrammarFormat("x", rules=Grammar.from_lark('start: "x"').ir),
+    ],
+    ids=["registry", "not plain", "read elsewhere"],
 )
-def test_what_may_change_has_no_key(it: Format) -> None:
+def test_what_the_text_does_not_tell_has_no_key(it: Format) -> None:
     assert content_key(it) is None
     assert content_key(SequenceFormat((it, ConstStringFormat("x")))) is None

@@ -242,7 +242,7 @@ class GrammarFormat(Format):
 
     type = "grammar"
     grammar: str = read_by(string)
-    rules: GrammarIR | None = field(default=None, repr=False)
+    rules: GrammarIR | None = field(default=None, compare=False, repr=False)
     origin: str | None = field(default=None, compare=False, repr=False)
 
 

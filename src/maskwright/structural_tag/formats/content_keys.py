@@ -46,9 +46,9 @@ def _key_of_format(it: Format, several: dict[int, Hashable]) -> Hashable:
         if it.registry is not None:
             raise ValueError("the contents of a registry are not known")
         return _fields(it, several), it.origin  # to which errors and reports point
-    if isinstance(it, GrammarFormat):
-        return _fields(it, several), it.rules, it.origin
-    if isinstance(it, RegexFormat) and it.origin is not None:
+    if isinstance(it, GrammarFormat) and it.rules is not None:
+        raise ValueError("in which language the text was read is not known, and rules are too deep to be hashed")
+    if isinstance(it, (GrammarFormat, RegexFormat)) and it.origin is not None:
         return _fields(it, several), it.origin
     return _fields(it, several)
 

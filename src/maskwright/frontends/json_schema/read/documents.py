@@ -380,13 +380,13 @@ class Document:
 
     def follow(self, node: Node) -> Node:
         """Follow `$ref`s until a node that asserts something of its own."""
-        passed: dict[tuple[str, int], None] = {}
+        passed: set[tuple[str, int]] = set()
         while self.only_refers(node.schema):
             target = self.target(node)
             key = (node.schema["$ref"], id(node.resource))
             if key in passed:
                 raise self._error(node, "these references lead in a circle", "let one of them point at a schema")
-            passed[key] = None
+            passed.add(key)
             node = self._ends.get(key, target)
         if len(passed) > 1:
             self._ends.update(dict.fromkeys(passed, node))
