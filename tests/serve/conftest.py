@@ -75,8 +75,8 @@ def _serving(engine: Any, **settings: Any) -> Iterator[Running]:
 
 @pytest.fixture(scope="session")
 def serving(engine: Any) -> Callable[..., Any]:
-    """A context manager with a server of these settings."""
-    return lambda **settings: _serving(engine, **settings)
+    """A context manager with a server of these settings, and of another engine if one is given."""
+    return lambda engine=engine, **settings: _serving(engine, **settings)
 
 
 @pytest.fixture(scope="session")

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import json
+import threading
+from collections.abc import Sequence
 from typing import Any
 
 import httpx
 import jsonschema
 import pytest
 
+from maskwright.engine import LocalEngine
+from maskwright.engine.models import Step
+from maskwright.engine.models.embedded import EmbeddedCausalModel
 from serve.requests_of_tests import CITY, SQL_OF_CHAT, TIME, WEATHER, chat, joined, schema_format, sse
 
 
@@ -57,14 +62,46 @@ def test_as_the_whole_reply(http: httpx.Client, fields: dict[str, Any]) -> None:
         assert found["logprobs"] == (expected["logprobs"] or {}).get("content", [])
 
 
-def test_calls_come_in_pieces(http: httpx.Client) -> None:
-    chunks = stream(http, tools=[WEATHER], tool_choice="required", parallel_tool_calls=False)
-    deltas = [call for chunk in chunks for choice in chunk["choices"] for call in choice["delta"].get("tool_calls", [])]
-    assert len(deltas) >= 2  # what is generated while the server is busy is sent together
-    assert deltas[0]["function"]["name"] == "get_weather"
-    assert all("id" not in call and "name" not in call["function"] for call in deltas[1:])
+class HeldModel(EmbeddedCausalModel):
+    """Takes so many steps, and the next when it is told to."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.num_steps = 0
+        self.hold_at: int | None = None
+        self.release = threading.Event()
+
+    def forward(self, steps: Sequence[Step]) -> Any:
+        if self.num_steps == self.hold_at:
+            assert self.release.wait(20)
+        self.num_steps += 1
+        return super().forward(steps)
+
+
+def test_calls_come_in_pieces(serving: Any) -> None:
+    """The name and a part of the arguments are there before the model has taken its last step."""
+    asked = chat(tools=[WEATHER], tool_choice="required", parallel_tool_calls=False, stream=True)
+    model = HeldModel()
+    with LocalEngine(model) as engine, serving(engine) as it, httpx.Client(base_url=it.url, timeout=30) as http:
+        assert http.post("/v1/chat/completions", json=asked).status_code == 200
+        model.hold_at = 2 * model.num_steps - 1  # the last step of the same output once more
+        with http.stream("POST", "/v1/chat/completions", json=asked) as response:
+            data = (line[6:] for line in response.iter_lines() if line.startswith("data: "))
+            chunks = [json.loads(next(data))]
+            while not any(call["function"]["arguments"] for call in calls_of(chunks)):
+                chunks.append(json.loads(next(data)))
+            model.release.set()
+            chunks += [json.loads(line) for line in data if line != "[DONE]"]
+    first, *more = calls_of(chunks)
+    assert first["function"]["name"] == "get_weather"
+    assert more
+    assert all("id" not in call and "name" not in call["function"] for call in more)
     (call,) = joined(chunks)["calls"]
     jsonschema.validate(json.loads(call["arguments"]), CITY)
+
+
+def calls_of(chunks: list[Any]) -> list[Any]:
+    return [call for chunk in chunks for choice in chunk["choices"] for call in choice["delta"].get("tool_calls", [])]
 
 
 def test_usage_comes_last(http: httpx.Client) -> None:
