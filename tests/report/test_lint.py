@@ -115,3 +115,13 @@ def test_hints(source: str, expected: list[str]) -> None:
 @pytest.mark.parametrize("name", grammars.NAMES)
 def test_ready_grammars_have_no_cycles(name: str) -> None:
     assert not [problem for problem in lint(grammars.load(name)).problems if problem.kind != "unused"]
+
+
+def test_a_report_is_printed_as_the_command_line_shows_it() -> None:
+    assert str(lint(Grammar.from_ebnf('root ::= "x"\nb ::= "z"'))) == (
+        "unused: rule 'b' is never used\n  hint: remove it, or use it\n"
+        "1 rule (0 recursive), 1 expression, 0 token sets, 1 problem"
+    )
+    with pytest.warns(match="in quotes"):
+        grammar = Grammar.from_ebnf(r'root ::= "\\d+"')
+    assert str(lint(grammar)).startswith("1:10: warning: ")

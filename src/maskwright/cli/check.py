@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from maskwright.errors import MaskwrightError
-from maskwright.report.schema_report import KeywordOutcome, SchemaReport, check
+from maskwright.report.schema_report import KeywordOutcome, SchemaReport, and_warnings, check
 
 from .errors import EXIT_BAD_INPUT, EXIT_OK, EXIT_PROBLEMS, CommandError
 from .sources import check_schema_text, in_options, is_inline_json, language_of, read_text
@@ -133,21 +133,14 @@ def _lines_of(file: CheckedFile, everything: bool) -> Iterator[str]:
         yield f"{file.file}: unreadable"
         yield from (f"  {line}" for line in (file.error or "").splitlines())
         return
-    shown = [k for k in file.report.keywords if everything or _is_alarming(k)]
-    if shown or everything:
-        yield f"{file.file}: {file.verdict}{_with_warnings(file.num_warnings)}"
-    for keyword in shown:
-        yield from _lines_of_keyword(keyword)
     if everything:
-        counts = ", ".join(f"{n} {outcome}" for outcome, n in file.report.counts().items())
-        yield counts + _with_warnings(file.num_warnings)
-
-
-def _lines_of_keyword(keyword: KeywordOutcome) -> Iterator[str]:
-    reason = "" if keyword.reason is None else f": {keyword.reason}"
-    yield f"  {_label(keyword):<10}  #{keyword.pointer}{reason}"
-    if keyword.suggestion is not None:
-        yield f"  {'':<10}  hint: {in_options(keyword.suggestion)}"
+        yield in_options(f"{file.file}: {file.report}")
+        return
+    alarming = [k for k in file.report.keywords if _is_alarming(k)]
+    if alarming:
+        yield f"{file.file}: {file.verdict}{and_warnings(file.num_warnings)}"
+    for keyword in alarming:
+        yield from (f"  {line}" for line in in_options(str(keyword)).split("\n"))
 
 
 def _table(checked: list[CheckedFile]) -> Iterator[str]:
@@ -164,16 +157,8 @@ def _table(checked: list[CheckedFile]) -> Iterator[str]:
 def _reasons(file: CheckedFile) -> set[tuple[str, str, str]]:
     if file.report is None:
         return set()
-    return {(_label(k), k.keyword or "", k.reason or "") for k in file.report.keywords if _is_alarming(k)}
+    return {(k.label, k.keyword or "", k.reason or "") for k in file.report.keywords if _is_alarming(k)}
 
 
 def _is_alarming(keyword: KeywordOutcome) -> bool:
     return keyword.outcome in _ALARMING or keyword.is_mistake
-
-
-def _label(keyword: KeywordOutcome) -> str:
-    return "warning" if keyword.is_mistake else keyword.outcome
-
-
-def _with_warnings(number: int) -> str:
-    return "" if not number else ", 1 warning" if number == 1 else f", {number} warnings"

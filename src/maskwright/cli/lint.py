@@ -20,25 +20,12 @@ def run(arguments: argparse.Namespace) -> int:
     file = read_grammar_file(arguments.file, arguments.language, json_options(arguments))
     report = lint(file.grammar)
     # What an embedded schema brings along unused is nobody's mistake.
-    problems = [p for p in report.problems if p.kind != "unused" or file.place(p.rule)]
-    for problem in problems:
-        place = file.place(problem.rule) or file.label
-        if problem.line is not None:
-            place = f"{file.label}:{problem.line}:{problem.column}"
-        print(f"{place}: {problem.kind}: {problem.message}\n  hint: {in_options(problem.hint, with_from=True)}")
-    hints = [(at, hint) for hint in report.hints if (at := file.place(hint.rule))]
-    for at, hint in hints:
-        print(f"{at}: {hint.kind}: {hint.message}\n  hint: {hint.hint}")
+    problems = tuple([p for p in report.problems if p.kind != "unused" or file.place(p.rule)])
+    hints = tuple([hint for hint in report.hints if file.place(hint.rule)])
+    for each in problems + hints:
+        place = f"{file.label}:" if each.line is not None else f"{file.place(each.rule) or file.label}: "
+        print(in_options(f"{place}{each}", with_from=True))
     for finding in file.grammar.report:
         print(printable(f"{file.label}: #{finding.pointer}: {finding.reason}"))
-    figures = report.statistics
-    print(
-        f"{_counted(figures.rules, 'rule')} ({figures.recursive_rules} recursive), "
-        f"{_counted(figures.expressions, 'expression')}, {_counted(figures.token_sets, 'token set')}, "
-        f"{_counted(len(problems), 'problem')}" + (f", {_counted(len(hints), 'hint')}" if hints else "")
-    )
+    print(report._replace(problems=problems, hints=hints).figures)
     return EXIT_PROBLEMS if problems else EXIT_OK
-
-
-def _counted(count: int, noun: str) -> str:
-    return f"{count} {noun}{'' if count == 1 else 's'}"

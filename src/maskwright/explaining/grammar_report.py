@@ -52,6 +52,10 @@ class GrammarProblem(NamedTuple):
     line: int | None = None
     column: int | None = None
 
+    def __str__(self) -> str:
+        place = "" if self.line is None else f"{self.line}:{self.column}: "
+        return f"{place}{self.kind}: {self.message}" + (f"\n  hint: {self.hint}" if self.hint else "")
+
 
 class GrammarStatistics(NamedTuple):
     """The size of a grammar, of the rules that its root leads to."""
@@ -61,13 +65,30 @@ class GrammarStatistics(NamedTuple):
     recursive_rules: int
     token_sets: int
 
+    def __str__(self) -> str:
+        return (
+            f"{_counted(self.rules, 'rule')} ({self.recursive_rules} recursive), "
+            f"{_counted(self.expressions, 'expression')}, {_counted(self.token_sets, 'token set')}"
+        )
+
 
 class GrammarReport(NamedTuple):
-    """What `lint` finds: what is probably wrong, figures, and what is right but could be cheaper."""
+    """What `lint` finds: what is probably wrong, figures, and what is right but could be cheaper. As a `str`, what
+    `maskwright lint` shows.
+    """
 
     problems: tuple[GrammarProblem, ...]
     statistics: GrammarStatistics
     hints: tuple[GrammarProblem, ...] = ()
+
+    @property
+    def figures(self) -> str:
+        """The statistics, and how many problems and hints there are, in words."""
+        hints = f", {_counted(len(self.hints), 'hint')}" if self.hints else ""
+        return f"{self.statistics}, {_counted(len(self.problems), 'problem')}{hints}"
+
+    def __str__(self) -> str:
+        return "\n".join([str(each) for each in self.problems + self.hints] + [self.figures])
 
 
 def lint(grammar: Grammar) -> GrammarReport:
@@ -114,6 +135,10 @@ def lint(grammar: Grammar) -> GrammarReport:
         for h in hints(ir, facts.nodes, facts.empty, used)
     ]
     return GrammarReport(tuple(problems), statistics, tuple(better))
+
+
+def _counted(count: int, noun: str) -> str:
+    return f"{count} {noun}{'' if count == 1 else 's'}"
 
 
 def _way_out(given: object) -> str:

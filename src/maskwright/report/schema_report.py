@@ -72,10 +72,20 @@ class KeywordOutcome(NamedTuple):
 
         return self.outcome in ("annotation", "enforced") and self.reason is not None and is_mistake(self.reason)
 
+    @property
+    def label(self) -> str:
+        """The outcome, or `"warning"` for a mistake."""
+        return "warning" if self.is_mistake else self.outcome
+
+    def __str__(self) -> str:
+        reason = "" if self.reason is None else f": {self.reason}"
+        hint = "" if self.suggestion is None else f"\n{'':<10}  hint: {self.suggestion}"
+        return f"{self.label:<10}  #{self.pointer}{reason}{hint}"
+
 
 @dataclass(frozen=True)
 class SchemaReport:
-    """How a schema is handled, keyword by keyword.
+    """How a schema is handled, keyword by keyword; as a `str`, what `maskwright check` shows.
 
     Attributes:
         keywords: Keywords that apply, those of one schema object together, sub-schemas after it. Definitions
@@ -102,6 +112,12 @@ class SchemaReport:
         """Return the number of keywords by outcome."""
         counter = Counter(k.outcome for k in self.keywords)
         return {outcome: counter[outcome] for outcome in OUTCOMES}
+
+    def __str__(self) -> str:
+        warnings = and_warnings(len(self.warnings))
+        lines = [f"  {line}" for keyword in self.keywords for line in str(keyword).split("\n")]
+        counts = ", ".join([f"{n} {outcome}" for outcome, n in self.counts().items()])
+        return "\n".join([self.verdict + warnings, *lines, counts + warnings])
 
     def to_dict(self) -> dict[str, Any]:
         """Return the report as plain data: `verdict`, `complete`, the pointers of `warnings`, and `keywords` with the
@@ -145,6 +161,11 @@ def check(schema: Any, **options: Unpack[JsonSchemaKeywords]) -> SchemaReport:
     except (UnsupportedSchemaError, UnsatisfiableError, LimitError) as error:
         return SchemaReport((*(_found(f, chosen) for f in findings), _stopped(error)), complete=False)
     return SchemaReport(tuple(_merged(data, chosen, findings)))
+
+
+def and_warnings(number: int) -> str:
+    """How a verdict goes on."""
+    return "" if not number else ", 1 warning" if number == 1 else f", {number} warnings"
 
 
 def _merged(schema: Any, options: JsonSchemaOptions, findings: list[Finding]) -> list[KeywordOutcome]:

@@ -201,3 +201,14 @@ def test_deep_and_shared_schemas() -> None:
     assert check(shared).verdict == "enforced"
     with pytest.raises(SchemaError, match="not int"):
         check(3)
+
+
+def test_a_report_is_printed_as_the_command_line_shows_it() -> None:
+    assert str(check({"title": "t", "requird": ["a"], "minimum": 3})) == (
+        "enforced, 1 warning\n"
+        "  annotation  #/title: it is an annotation\n"
+        "  warning     #/requird: unknown keyword 'requird'\n"
+        "              hint: did you mean 'required'?\n"
+        "  enforced    #/minimum\n"
+        "1 enforced, 2 annotation, 0 relaxed, 0 refused, 1 warning"
+    )
