@@ -53,7 +53,9 @@ def test_what_is_no_vocabulary_is_refused(tokens: Any, message: str, hint: str) 
         ([*LETTERS, "Ġthe", "Ġof"], "2 of 6 tokens begin with 'Ġ', as in vocabulary files of byte-level BPE", "face"),
         ([*LETTERS, "▁the"], "SentencePiece", "from_sentencepiece(processor)"),
         ([*LETTERS, "##ing"], "WordPiece", "from_huggingface(tokenizer)"),
-        ({"a": 0, "Ġa": 1}, "byte-level BPE", "pass the bytes of every id"),
+        ({"a": 0, "Ġa": 1}, "byte-level BPE", "pass the text of every id as it stands in an output"),
+        ([*LETTERS, "Ġthe".encode()], "byte-level BPE", "from_huggingface"),  # encoded, it is no better
+        ([f"<0x{byte:02X}>".encode() for byte in range(256)] + LETTERS * 9999, "single bytes", "for <0x0A>"),
     ],
 )
 def test_strings_of_vocabulary_files_are_refused(tokens: Any, kind: str, hint: str) -> None:
@@ -65,7 +67,7 @@ def test_strings_of_vocabulary_files_are_refused(tokens: Any, kind: str, hint: s
 @pytest.mark.parametrize(
     "tokens",
     [
-        [*LETTERS, "Ġthe".encode()],  # bytes are what they are
+        [*LETTERS, *(f"<0x{byte:02X}>" for byte in range(255))],
         [*LETTERS, " the", "Ġ"],  # spaces are written as such
         [*LETTERS * 10, "Ġ"],  # a letter of Maltese
         [*LETTERS, "#", "##", "## "],

@@ -6,6 +6,7 @@ import { GrammarCompiler, GrammarMatcher, TokenizerInfo, frontEnds, load } from 
 import { kernel } from "../maskwright/src/kernel.js";
 
 const LETTERS = ["a", "b", "c", "d"];
+const hex = (/** @type {number} */ byte) => byte.toString(16).padStart(2, "0").toUpperCase();
 const bytes = (/** @type {string} */ text) => new TextEncoder().encode(text);
 const infoOf = (/** @type {any} */ tokens) => TokenizerInfo.fromVocab(tokens, { stopTokenIds: [] });
 const textsOf = (/** @type {any} */ tokens) => infoOf(tokens).tokenBytes.map((token) => new TextDecoder().decode(token));
@@ -79,13 +80,15 @@ test("strings of vocabulary files are refused", () => {
     [[...LETTERS, "Ġthe", "Ġof"], /2 of 6 tokens begin with 'Ġ', as in .* byte-level BPE/, /vocabType: "byte_level"/],
     [[...LETTERS, "▁the"], /SentencePiece/, /vocabType: "byte_fallback"/],
     [[...LETTERS, "##ing"], /WordPiece/, /fromTokenizerJson, which/],
-    [{ a: 0, "Ġa": 1 }, /byte-level BPE/, /pass the bytes of every id/],
+    [{ a: 0, "Ġa": 1 }, /byte-level BPE/, /as it stands in an output/],
+    [[...LETTERS, bytes("Ġthe")], /byte-level BPE/, /byte_level/], // encoded, it is no better
+    [[...Array(256).keys()].map((byte) => bytes(`<0x${hex(byte)}>`)), /single bytes/, /for <0x0A>/],
   ])) assert.throws(() => infoOf(tokens), { name: "TokenizerError", message, hint });
 });
 
 test("texts are taken as they are", () => {
   for (const tokens of [
-    [...LETTERS, bytes("Ġthe")], // bytes are what they are
+    [...LETTERS, ...[...Array(255).keys()].map((byte) => `<0x${hex(byte)}>`)],
     [...LETTERS, " the", "Ġ"], // spaces are written as such
     [...Array(10).fill(LETTERS).flat(), "Ġ"], // a letter of Maltese
     [...LETTERS, "#", "##", "## "],

@@ -5,8 +5,8 @@
     >>> read({"c": 2, "a": 0}, special_token_ids=()).token_bytes
     [b'a', b'', b'c']
 
-The str of vocabulary files are no texts: `Ġthe` and `▁the` stand for ` the`. A vocabulary that is full of such is
-refused, since every mask would be wrong; as bytes, any text is taken as it is.
+The strings of vocabulary files are no texts: `Ġthe` and `▁the` stand for ` the`, `<0x0A>` for a line break. A
+vocabulary that is full of such, as str or encoded, is refused, since every mask would be wrong.
 Tested by tests/tokenizer/test_from_vocab.py.
 """
 
@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import operator
 import re
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, TypeAlias
 
@@ -28,7 +29,7 @@ _MARKS = {
     "\u2581": ("SentencePiece", "from_huggingface(tokenizer) or from_sentencepiece(processor)"),
     "##": ("WordPiece", "from_huggingface(tokenizer)"),
 }
-_MARK = re.compile("\u0120|\u2581|##(?=\\w)| ")
+_MARK = re.compile(r"\u0120|\u2581|##(?=\w)| |<0x[0-9A-F]{2}>\Z")
 
 
 def read(tokens: Vocabulary, special_token_ids: Iterable[int]) -> RawTokenizer:
@@ -69,16 +70,24 @@ def _id_of(text: Any, given: Any) -> int:
 
 def _check_decoded(texts: Sequence[bytes | str]) -> None:
     """Refuse texts that are spelled as in a vocabulary file."""
-    counts = dict.fromkeys((" ", *_MARKS), 0)
-    for text in texts:
+    counts: Counter[str] = Counter()
+    for given in texts:
+        text = given.decode(errors="replace") if isinstance(given, bytes) else given
         if isinstance(text, str) and (found := _MARK.match(text)) is not None:
             counts[found[0]] += 1
+    if sum([mark.startswith("<0x") for mark in counts]) == 256:
+        raise TokenizerError(
+            "the tokens <0x00> to <0xFF> stand for single bytes, as in vocabulary files of SentencePiece",
+            hint="use TokenizerInfo.from_sentencepiece(processor) or from_huggingface(tokenizer), which decode them, "
+            "or pass the byte instead, such as b'\\n' for <0x0A>",
+        )
     for mark, (kind, reader) in _MARKS.items():
         if counts[mark] * _MOST_OF > len(texts) and counts[mark] > counts[" "]:
             raise TokenizerError(
                 f"{counts[mark]:,} of {len(texts):,} tokens begin with {mark!r}, as in vocabulary files of {kind}, "
                 "where it does not stand for itself",
-                hint=f"use TokenizerInfo.{reader}, which decodes them, or pass the bytes of every id",
+                hint=f"use TokenizerInfo.{reader}, which decodes them, or pass the text of every id as it stands in an "
+                "output",
             )
 
 

@@ -166,8 +166,8 @@ class TokenizerInfo:
         """Use the given text of every id: bytes as they are, str as UTF-8.
 
         These are texts as they stand in an output. The strings in which libraries write tokens (`get_vocab()`,
-        `convert_ids_to_tokens()`) are something else for most tokenizers: `Ġthe` or `▁the` for ` the`. They are
-        refused; `from_huggingface` decodes them.
+        `convert_ids_to_tokens()`) are something else for most tokenizers: `Ġthe` or `▁the` for ` the`, `<0x0A>` for a
+        line break. They are refused, also as bytes; `from_huggingface` decodes them.
 
         Args:
             tokens: the text of every id, in order, empty for an id without text; or a dict from texts to ids.

@@ -4,8 +4,8 @@
  *
  *     textsById("tokens", { c: 2, a: 0 })      ["a", NO_BYTES, "c"]
  *
- * The strings of vocabulary files are no texts: `Ġthe` and `▁the` stand for ` the`. A vocabulary that is full of such is
- * refused, since every mask would be wrong; as bytes, any text is taken as it is.
+ * The strings of vocabulary files are no texts: `Ġthe` and `▁the` stand for ` the`, `<0x0A>` for a line break. A vocabulary
+ * that is full of such, as strings or encoded, is refused, since every mask would be wrong.
  */
 import { typeName, wrongArgument } from "./arguments.js";
 import { TokenizerError } from "./errors.js";
@@ -17,7 +17,7 @@ export const MAX_VOCAB_SIZE = 1 << 24;
 export const NO_BYTES = new Uint8Array();
 const MOST_OF = 20; // marks in one token of so many are no accident
 const SHOWN = 40;
-const MARK = /^(?:Ġ|▁|##(?=[\p{L}\p{N}_])| )/u;
+const MARK = /^(?:Ġ|▁|##(?=[\p{L}\p{N}_])| |<0x[0-9A-F]{2}>$)/u;
 /** @type {[mark: string, kind: string, reader: string][]} */
 const MARKS = [
   ["Ġ", "byte-level BPE", 'fromTokenizerJson, or fromEncodedVocab with vocabType: "byte_level"'],
@@ -78,9 +78,17 @@ function shown(value) {
 export function checkDecoded(texts) {
   /** @type {Map<string, number>} */
   const counts = new Map();
-  for (const text of texts) {
+  const decoder = new TextDecoder();
+  for (const given of texts) {
+    const text = given instanceof Uint8Array ? decoder.decode(given) : given;
     const mark = typeof text === "string" ? MARK.exec(text)?.[0] : undefined;
     if (mark !== undefined) counts.set(mark, (counts.get(mark) ?? 0) + 1);
+  }
+  if ([...counts.keys()].filter((mark) => mark.startsWith("<0x")).length === 256) {
+    throw new TokenizerError("the tokens <0x00> to <0xFF> stand for single bytes, as in vocabulary files of SentencePiece", {
+      hint: 'use TokenizerInfo.fromTokenizerJson, or fromEncodedVocab with vocabType: "byte_fallback", which decode them, ' +
+        "or pass the byte instead, such as Uint8Array.of(10) for <0x0A>",
+    });
   }
   for (const [mark, kind, reader] of MARKS) {
     const count = counts.get(mark) ?? 0;
@@ -88,7 +96,7 @@ export function checkDecoded(texts) {
       throw new TokenizerError(
         `${count} of ${texts.length} tokens begin with '${mark}', as in vocabulary files of ${kind}, ` +
           "where it does not stand for itself",
-        { hint: `use TokenizerInfo.${reader}, which decodes them, or pass the bytes of every id` },
+        { hint: `use TokenizerInfo.${reader}, which decodes them, or pass the text of every id as it stands in an output` },
       );
     }
   }
