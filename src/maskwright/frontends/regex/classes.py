@@ -66,6 +66,8 @@ class Shorthands(NamedTuple):
 
 ASCII_SHORTHANDS: Final = Shorthands(ASCII_DIGIT, ASCII_WORD, ASCII_SPACE, LINE_FEED)
 ECMA_SHORTHANDS: Final = Shorthands(ASCII_DIGIT, ASCII_WORD, ECMA_SPACE, ECMA_NEWLINES)
+# What WordCharacters says under the flag i: with the long s and the Kelvin sign, which equal s and k.
+ECMA_CASELESS_SHORTHANDS: Final = ECMA_SHORTHANDS._replace(word=ASCII_WORD | CodePointSet.from_string("\u017f\u212a"))
 
 
 @lru_cache(maxsize=1)

@@ -23,6 +23,7 @@ from maskwright.frontends.charset import CodePointSet
 from maskwright.frontends.regex import ast
 from maskwright.frontends.regex.classes import (
     ASCII_SHORTHANDS,
+    ECMA_CASELESS_SHORTHANDS,
     ECMA_NEWLINES,
     ECMA_SHORTHANDS,
     LINE_FEED,
@@ -72,7 +73,9 @@ class Scanner:
     def shorthands(self, flags: int) -> Shorthands:
         if flags & ASCII_ONLY:
             return ASCII_SHORTHANDS
-        return unicode_shorthands() if self.python else ECMA_SHORTHANDS
+        if self.python:
+            return unicode_shorthands()
+        return ECMA_CASELESS_SHORTHANDS if flags & IGNORE_CASE else ECMA_SHORTHANDS
 
     def newlines(self) -> CodePointSet:
         return LINE_FEED if self.python else ECMA_NEWLINES
@@ -156,9 +159,13 @@ class Scanner:
         chars = property_set(name)
         if chars is None:
             raise self.error(f"unknown character property {name[:40]!r}", start, match.end(), _PROPERTIES)
-        if flags & IGNORE_CASE:
-            chars = fold(chars, bool(flags & ASCII_ONLY))
-        return ~chars if (self.pattern[start + 1] == "P") != bool(match[2]) else chars
+        others = (self.pattern[start + 1] == "P") != bool(match[2])
+        if not flags & IGNORE_CASE:
+            return ~chars if others else chars
+        if others and not self.python:  # without the flag v, ECMA-262 takes the complement first
+            return fold(~chars)
+        chars = fold(chars, bool(flags & ASCII_ONLY))
+        return ~chars if others else chars
 
     def _number(self, start: int, in_class: bool) -> int:
         match = _OCTAL.match(self.pattern, start + 1)
