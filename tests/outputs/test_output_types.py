@@ -14,6 +14,7 @@ from labels import label
 from maskwright import Grammar, GrammarCompiler, GrammarMatcher, TokenizerInfo
 from maskwright.errors import ArgumentError, OptionError, RegexSyntaxError, RequestError, SchemaError
 from maskwright.outputs.output_types import output_type_of
+from maskwright.structural_tag import ConstStringFormat, StructuralTag
 
 pydantic = pytest.importorskip("pydantic", reason="an optional dependency")
 
@@ -84,6 +85,7 @@ CASES = [
     ({"type": "text"}, "free", "free", None),
     ({"type": "json_schema", "json_schema": {"name": "n", "schema": {"type": "integer"}}}, "5", 5, '"5"'),
     ({"type": "structural_tag", "format": {"type": "const_string", "value": "v"}}, "v", "v", "w"),
+    (StructuralTag(ConstStringFormat("v")), "v", "v", "w"),
 ]
 
 
@@ -153,6 +155,7 @@ def greet(name: str) -> str:
         ("[0-9]+", r"must be a type or a structure, not str\n.*re\.compile\(text\).*json\.loads"),
         (3, r"must be a type or a structure, not int\n.*Literal"),
         (None, "must be a type or a structure, not None"),
+        (Color.RED, r"not .*Color\n.*pass the class Color"),
         (greet, r"must be a type, not function\n.*\[function\]"),
         (re.compile(b"a"), "must be a str, not bytes"),
     ],

@@ -136,6 +136,7 @@ def test_a_call_of_a_built_in_tool(compiler: GrammarCompiler) -> None:
         ([{"type": "web_search"}], "hermes", RequestError, "unknown tool type 'web_search'"),
         ([], "hermes", OptionError, "the list of tools is empty"),
         ([3], "hermes", SchemaError, "a tool must be an object, a function or a class"),
+        ([print], "hermes", SchemaError, r"not builtin_function.*\n.*a function .* that calls it"),
         ([forecast, forecast], "hermes", RequestError, "forecast"),
         ([forecast], "no such model", OptionError, r"unknown model or model family 'no such model'\n.*tool_format="),
         (

@@ -16,6 +16,7 @@ Tested by tests/frontends/json_schema/read/test_schema_inputs.py.
 from __future__ import annotations
 
 import dataclasses
+import enum
 import inspect
 import os
 import sys
@@ -84,7 +85,8 @@ def tool_of(source: Any) -> dict[str, Any]:
     if not (isinstance(source, type) or inspect.isfunction(source) or inspect.ismethod(source)) or not name:
         raise SchemaError(
             f"a tool must be an object, a function or a class, not {type(source).__name__}",
-            hint="pass a dict, a function with annotated parameters, a pydantic model, a dataclass or a TypedDict",
+            hint=_function_instead(source)
+            or "pass a dict, a function with annotated parameters, a pydantic model, a dataclass or a TypedDict",
         )
     function = {"name": name, "description": _description(source), "parameters": schema_of(source)}
     return {"type": "function", "function": {key: value for key, value in function.items() if value is not None}}
@@ -105,6 +107,24 @@ def meaning_of(source: Any) -> Any:
             return source
 
 
+def class_instead(value: Any) -> str | None:
+    """What to pass instead of an object where its class is meant, or a list of the class."""
+    kind = type(value)
+    pydantic = sys.modules.get("pydantic")
+    if isinstance(value, enum.Enum) or dataclasses.is_dataclass(kind) or _is_model(kind, pydantic):
+        return f"pass the class {kind.__name__}, not an object of it"
+    if isinstance(value, list | tuple) and len(value) == 1 and isinstance(value[0], type):
+        return f"for an array, pass list[{value[0].__name__}]"
+    return None
+
+
+def _function_instead(value: Any) -> str | None:
+    """What to pass instead of something else that can be called: a partial, an object, a function of C."""
+    if callable(value) and type(value).__module__ != "typing":
+        return "write a function with annotated parameters that calls it"
+    return None
+
+
 def _name(source: Any) -> str:
     return "None" if source is None else type(source).__name__
 
@@ -114,6 +134,8 @@ def _way_out(source: Any) -> str:
         return "pass the file's contents: path.read_text()"
     return (
         _USE_INSTEAD.get(type(source).__name__)
+        or class_instead(source)
+        or _function_instead(source)
         or "pass a dict, a bool, a JSON text, a pydantic model, a type such as list[int], or a function"
     )
 
@@ -135,14 +157,25 @@ def _kind_of(source: Any, pydantic: Any) -> str | None:
         return "a named type"
     if not isinstance(source, type):
         return None
-    if pydantic is not None and issubclass(source, pydantic.BaseModel):
+    if _is_model(source, pydantic):
         return "a model"
     return "a dataclass" if dataclasses.is_dataclass(source) else "a class"
 
 
+def _is_model(kind: type, pydantic: Any) -> bool:
+    return pydantic is not None and issubclass(kind, pydantic.BaseModel)
+
+
 def _check_parameters(function: Any) -> None:
-    """Refuse parameters that no member of an object can stand for."""
-    for parameter in inspect.signature(function).parameters.values():
+    """Refuse parameters that no member of an object can stand for, and a method without its object."""
+    parameters = inspect.signature(function).parameters
+    of_class = function.__qualname__.rpartition(".")[0]
+    if "self" in parameters and of_class and not of_class.endswith("<locals>"):
+        raise SchemaError(
+            f"{function.__qualname__} is a method without an object, so self would be an argument",
+            hint=f"pass the method of an object: {of_class.rpartition('.')[2]}(...).{function.__name__}",
+        )
+    for parameter in parameters.values():
         if parameter.kind in (parameter.POSITIONAL_ONLY, parameter.VAR_POSITIONAL):
             raise SchemaError(
                 f"the parameter {parameter.name!r} of {function.__qualname__} cannot be passed by name",

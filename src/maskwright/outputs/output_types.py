@@ -10,7 +10,7 @@
     Literal or Enum of strings                                    one of the texts, without quotes
     str                                                           any text
     a NewType, or an alias (`type Name = …`)                      what it stands for
-    re.Pattern, Grammar, CompiledGrammar                          the text
+    re.Pattern, Grammar, CompiledGrammar, StructuralTag           the text
     a dict or bool                                                JSON of that schema, an OpenAI `response_format`
                                                                   or a structural tag
 Tools are in tool_outputs.py. Tested by tests/outputs/test_output_types.py.
@@ -29,7 +29,8 @@ from maskwright.compiling.compiled_grammar import CompiledGrammar
 from maskwright.compiling.compiler import GrammarCompiler
 from maskwright.errors import ArgumentError, OptionError, wrong_argument
 from maskwright.grammar import Grammar
-from maskwright.inputs.schema_inputs import meaning_of, schema_of
+from maskwright.inputs.schema_inputs import class_instead, meaning_of, schema_of
+from maskwright.structural_tag import StructuralTag
 
 _HINT = (
     "pass a type such as a pydantic model, a dataclass, Literal['a', 'b'] or list[int], a JSON Schema as a dict, "
@@ -88,7 +89,7 @@ def _plain_text(wanted: Any) -> OutputType | None:
     if isinstance(wanted, re.Pattern):
         pattern, flags = _pattern(wanted)
         return OutputType(lambda compiler: compiler.compile_regex(pattern, flags=flags), str)
-    if isinstance(wanted, dict) and wanted.get("type") == "structural_tag":
+    if isinstance(wanted, StructuralTag) or (isinstance(wanted, dict) and wanted.get("type") == "structural_tag"):
         return OutputType(lambda compiler: compiler.compile_structural_tag(wanted), str)
     if wanted is str:
         return _ANY_TEXT
@@ -139,7 +140,8 @@ def _typed_json(wanted: Any, options: Mapping[str, Any]) -> OutputType:
     if not _is_type(wanted):
         hint = "for a regular expression pass re.compile(text), for a JSON Schema json.loads(text), for other texts a "
         hint += "Grammar: Grammar.from_ebnf(text), Grammar.from_lark(text)"
-        raise wrong_argument("output_type", wanted, "a type or a structure", hint if type(wanted) is str else _HINT)
+        hint = hint if type(wanted) is str else class_instead(wanted) or _HINT
+        raise wrong_argument("output_type", wanted, "a type or a structure", hint)
     schema = schema_of(wanted)  # raises what is wrong with the type, or that pydantic is missing
     from pydantic import TypeAdapter
 
