@@ -89,6 +89,15 @@ def test_text_until_an_end_without_one_string(end: str) -> None:
             assert matches(expr, t) == (t.find(end) == len(before) >= 0 and excluded not in before), (t, excluded)
 
 
+@pytest.mark.parametrize("ends", [ends for ends in STRINGS if len(ends) > 1])
+@pytest.mark.parametrize("excluded", [["a"], ["ba"], ["bb", "ab"]])
+def test_text_until_the_longest_of_ends_without_strings(ends: list[str], excluded: list[str]) -> None:
+    expr = text_until([e.encode() for e in ends], [s.encode() for s in excluded])
+    for t in TEXTS:
+        before = t[: len(t) - max((len(end) for end in ends if t.endswith(end)), default=0)]
+        assert matches(expr, t) == (ends_at(t, ends) == [len(t)] and not any(s in before for s in excluded)), t
+
+
 @pytest.mark.parametrize("ends", [["é"], ["é>"], ["é", ">>"], [">é", "é"], [">>>", ">é>"]])
 @pytest.mark.parametrize("length", [(0, 0), (1, 2), (2, None), (0, 3)])
 def test_text_of_a_length_until_an_end(ends: list[str], length: tuple[int, int | None]) -> None:

@@ -189,19 +189,27 @@ def texts_up_to(endings: Sequence[bytes], others: Iterable[bytes] = ()) -> list[
     """
     marks = list(dict.fromkeys((*endings, *others)))
     no_early = not_(holding(marks, plus(ANY_BYTE)))
+    longer = _longer(endings, marks)
+    return [and_(seq(ANY_TEXT, literal(ending)), no_early, *_ending_otherwise(longer[ending])) for ending in endings]
+
+
+def _longer(endings: Sequence[bytes], marks: Sequence[bytes]) -> dict[bytes, list[bytes]]:
+    """For each of the endings, the longer ones of the marks that end with it."""
     longer: dict[bytes, list[bytes]] = {ending: [] for ending in endings}
     sizes = sorted({len(ending) for ending in longer})
     for mark in marks:
         for size in sizes[: bisect_left(sizes, len(mark))]:
             longer.get(mark[len(mark) - size :], []).append(mark)
-    return [
-        and_(seq(ANY_TEXT, literal(ending)), no_early, *[not_(seq(ANY_BYTES, literal(m))) for m in longer[ending]])
-        for ending in endings
-    ]
+    return longer
+
+
+def _ending_otherwise(marks: Sequence[bytes]) -> list[Expr]:
+    """For each of the marks, the strings that do not end with it."""
+    return [not_(seq(ANY_BYTES, literal(mark))) for mark in marks]
 
 
 def stopped_early(stops: Sequence[bytes], excluded: Sequence[bytes], ends: Sequence[bytes]) -> Expr:
-    """Strings in which a stop ends before the last byte, or something excluded occurs before a final end.
+    """Strings in which a stop ends before the last byte, or something excluded occurs before the longest final end.
 
     May hold others too that do not end so. What cannot share a byte with an end counts wherever it occurs, and what the
     ends end with wherever it does so earlier: the automaton is at its end there, and has less to remember.
@@ -217,8 +225,22 @@ def stopped_early(stops: Sequence[bytes], excluded: Sequence[bytes], ends: Seque
     return alt(
         holding(earlier, plus(ANY_BYTE)),
         holding(anywhere, ANY_BYTES),
-        holding(before_end, seq(ANY_BYTES, any_of(ends))),
+        *_before_end(before_end, ends),
     )
+
+
+def _before_end(strings: Sequence[bytes], ends: Sequence[bytes]) -> list[Expr]:
+    """What ends with one of `ends`, before the longest of which one of the strings occurs."""
+    longer = _longer(ends, ends)
+    outermost = [end for end in ends if not longer[end]]
+    return [
+        holding(strings, seq(ANY_BYTES, any_of(outermost))),
+        *[
+            and_(holding(strings, seq(ANY_BYTES, literal(end))), *_ending_otherwise(marks))
+            for end, marks in longer.items()
+            if marks
+        ],
+    ]
 
 
 def _shares(string: bytes, end: bytes) -> bool:
