@@ -55,6 +55,7 @@ def test_what_is_no_vocabulary_is_refused(tokens: Any, message: str, hint: str) 
         ([*LETTERS, "##ing"], "WordPiece", "from_huggingface(tokenizer)"),
         ({"a": 0, "Ġa": 1}, "byte-level BPE", "pass the text of every id as it stands in an output"),
         ([*LETTERS, "Ġthe".encode()], "byte-level BPE", "from_huggingface"),  # encoded, it is no better
+        ([*map(chr, range(128)), *["\ufffd"] * 128], "128 of 256 tokens hold U\\+FFFD", "bytes of every id"),
         ([f"<0x{byte:02X}>".encode() for byte in range(256)] + LETTERS * 9999, "single bytes", "for <0x0A>"),
     ],
 )
@@ -68,6 +69,8 @@ def test_strings_of_vocabulary_files_are_refused(tokens: Any, kind: str, hint: s
     "tokens",
     [
         [*LETTERS, *(f"<0x{byte:02X}>" for byte in range(255))],
+        [*map(chr, range(256)), "\ufffd", "\ufffd\ufffd"],
+        [bytes([byte]) for byte in range(256)],
         [*LETTERS, " the", "Ġ"],  # spaces are written as such
         [*LETTERS * 10, "Ġ"],  # a letter of Maltese
         [*LETTERS, "#", "##", "## "],

@@ -82,6 +82,7 @@ test("strings of vocabulary files are refused", () => {
     [[...LETTERS, "##ing"], /WordPiece/, /fromTokenizerJson, which/],
     [{ a: 0, "Ġa": 1 }, /byte-level BPE/, /as it stands in an output/],
     [[...LETTERS, bytes("Ġthe")], /byte-level BPE/, /byte_level/], // encoded, it is no better
+    [Array(101).fill("\uFFFD"), /101 of 101 tokens hold U\+FFFD/, /fromTransformersJs/],
     [[...Array(256).keys()].map((byte) => bytes(`<0x${hex(byte)}>`)), /single bytes/, /for <0x0A>/],
   ])) assert.throws(() => infoOf(tokens), { name: "TokenizerError", message, hint });
 });

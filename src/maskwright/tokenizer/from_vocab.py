@@ -5,8 +5,9 @@
     >>> read({"c": 2, "a": 0}, special_token_ids=()).token_bytes
     [b'a', b'', b'c']
 
-The strings of vocabulary files are no texts: `Ġthe` and `▁the` stand for ` the`, `<0x0A>` for a line break. A
-vocabulary that is full of such, as str or encoded, is refused, since every mask would be wrong.
+The strings of vocabulary files are no texts: `Ġthe` and `▁the` stand for ` the`, `<0x0A>` for a line break. Nor are
+those that decoding each id alone returns: there, half a character is U+FFFD. A vocabulary that is full of such, as str
+or encoded, is refused, since every mask would be wrong.
 Tested by tests/tokenizer/test_from_vocab.py.
 """
 
@@ -24,6 +25,8 @@ from maskwright.tokenizer.raw import RawTokenizer, check_vocab_size, wrong_type
 Vocabulary: TypeAlias = "Sequence[bytes | str] | Mapping[str, int] | Mapping[bytes, int]"
 
 _MOST_OF = 20  # marks in one token of so many are no accident
+_LOST = "\ufffd"
+_MANY_LOST = 100  # some vocabularies have a few; decoded, each of the 128 bytes beyond ASCII is one
 _MARKS = {
     "\u0120": ("byte-level BPE", "from_huggingface(tokenizer)"),
     "\u2581": ("SentencePiece", "from_huggingface(tokenizer) or from_sentencepiece(processor)"),
@@ -72,14 +75,22 @@ def _check_decoded(texts: Sequence[bytes | str]) -> None:
     """Refuse texts that are spelled as in a vocabulary file."""
     counts: Counter[str] = Counter()
     for given in texts:
-        text = given.decode(errors="replace") if isinstance(given, bytes) else given
-        if isinstance(text, str) and (found := _MARK.match(text)) is not None:
-            counts[found[0]] += 1
+        text = given.decode(errors="ignore") if isinstance(given, bytes) else given
+        if isinstance(text, str):
+            counts[_LOST] += _LOST in text
+            if (found := _MARK.match(text)) is not None:
+                counts[found[0]] += 1
     if sum([mark.startswith("<0x") for mark in counts]) == 256:
         raise TokenizerError(
             "the tokens <0x00> to <0xFF> stand for single bytes, as in vocabulary files of SentencePiece",
             hint="use TokenizerInfo.from_sentencepiece(processor) or from_huggingface(tokenizer), which decode them, "
             "or pass the byte instead, such as b'\\n' for <0x0A>",
+        )
+    if counts[_LOST] > _MANY_LOST:
+        raise TokenizerError(
+            f"{counts[_LOST]:,} of {len(texts):,} tokens hold U+FFFD, which decoding writes for half a character",
+            hint="use the method of the tokenizer's library, such as TokenizerInfo.from_huggingface(tokenizer), or "
+            "pass the bytes of every id",
         )
     for mark, (kind, reader) in _MARKS.items():
         if counts[mark] * _MOST_OF > len(texts) and counts[mark] > counts[" "]:

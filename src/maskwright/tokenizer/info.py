@@ -167,7 +167,8 @@ class TokenizerInfo:
 
         These are texts as they stand in an output. The strings in which libraries write tokens (`get_vocab()`,
         `convert_ids_to_tokens()`) are something else for most tokenizers: `Ġthe` or `▁the` for ` the`, `<0x0A>` for a
-        line break. They are refused, also as bytes; `from_huggingface` decodes them.
+        line break; and decoding each id alone loses bytes and spaces. Both are refused, also as bytes;
+        `from_huggingface` reads the bytes.
 
         Args:
             tokens: the text of every id, in order, empty for an id without text; or a dict from texts to ids.

@@ -4,8 +4,9 @@
  *
  *     textsById("tokens", { c: 2, a: 0 })      ["a", NO_BYTES, "c"]
  *
- * The strings of vocabulary files are no texts: `Ġthe` and `▁the` stand for ` the`, `<0x0A>` for a line break. A vocabulary
- * that is full of such, as strings or encoded, is refused, since every mask would be wrong.
+ * The strings of vocabulary files are no texts: `Ġthe` and `▁the` stand for ` the`, `<0x0A>` for a line break. Nor are those
+ * that decoding each id alone returns: there, half a character is U+FFFD. A vocabulary that is full of such is refused, since
+ * every mask would be wrong; the former also as bytes.
  */
 import { typeName, wrongArgument } from "./arguments.js";
 import { TokenizerError } from "./errors.js";
@@ -16,6 +17,7 @@ import { TokenizerError } from "./errors.js";
 export const MAX_VOCAB_SIZE = 1 << 24;
 export const NO_BYTES = new Uint8Array();
 const MOST_OF = 20; // marks in one token of so many are no accident
+const MANY_LOST = 100; // some vocabularies have a few; decoded, each of the 128 bytes beyond ASCII is one
 const SHOWN = 40;
 const MARK = /^(?:Ġ|▁|##(?=[\p{L}\p{N}_])| |<0x[0-9A-F]{2}>$)/u;
 /** @type {[mark: string, kind: string, reader: string][]} */
@@ -79,6 +81,12 @@ export function checkDecoded(texts) {
   /** @type {Map<string, number>} */
   const counts = new Map();
   const decoder = new TextDecoder();
+  const lost = texts.filter((text) => typeof text === "string" && text.includes("\uFFFD")).length;
+  if (lost > MANY_LOST) {
+    throw new TokenizerError(`${lost} of ${texts.length} tokens hold U+FFFD, which decoding writes for half a character`, {
+      hint: "use TokenizerInfo.fromTransformersJs or fromTokenizerJson, or pass the bytes of every id",
+    });
+  }
   for (const given of texts) {
     const text = given instanceof Uint8Array ? decoder.decode(given) : given;
     const mark = typeof text === "string" ? MARK.exec(text)?.[0] : undefined;
