@@ -488,10 +488,11 @@ def _encoded(choice: str | bytes) -> bytes:
 
 
 def _grammar(value: Any) -> Grammar:
-    is_compiled = isinstance(getattr(value, "grammar", None), Grammar)
-    hint = (
-        "pass its grammar attribute" if is_compiled else "pass what Grammar.from_regex or another from_ method returns"
-    )
+    hint = "pass what Grammar.from_regex or another from_ method returns"
+    if isinstance(getattr(value, "grammar", None), Grammar):
+        hint = "pass its grammar attribute"
+    elif isinstance(value, str):
+        hint = "pass Grammar.from_choices([text]) for the text itself, or what another from_ method returns"
     return instance("each of grammars", value, Grammar, hint)
 
 

@@ -86,7 +86,9 @@ class GrammarMatcher(_kernel.Matcher):
     so, unless `override_stop_tokens` or `terminate_without_stop_token` is given.
     """
 
-    @other_names(max_new_tokens="max_tokens")
+    @other_names(
+        max_new_tokens="max_tokens", stop_token_ids="override_stop_tokens", eos_token_id="override_stop_tokens"
+    )
     def __init__(
         self,
         compiled_grammar: CompiledGrammar,

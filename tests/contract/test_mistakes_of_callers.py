@@ -48,6 +48,12 @@ MAKERS: tuple[Any, ...] = (
     *(mw.Grammar.from_regex, mw.Grammar.from_ebnf, mw.Grammar.from_choices),
 )
 MISTAKES: dict[str, tuple[Callable[[], Any], type[mw.MaskwrightError], str]] = {
+    "text added to a grammar": (lambda: GRAMMAR.grammar + "b", mw.ArgumentError, "Grammar.from_choices([text])"),
+    "stop tokens of a matcher": (
+        lambda: mw.GrammarMatcher(GRAMMAR, stop_token_ids=[1]),  # type: ignore[call-arg]
+        mw.ArgumentError,
+        "use override_stop_tokens",
+    ),
     "text as a format": (lambda: tag({"format": "hi"}), mw.StructuralTagError, '"const_string", "value"'),
     "a name as a format": (
         lambda: tag({"format": "json"}),

@@ -278,3 +278,9 @@ def test_keywords_that_depend_on_others(schema: dict[str, Any], text: str, point
         why = compiled.explain_rejection(text)
         assert why is not None
         assert why.pointer == pointer
+
+
+def test_how_much_of_a_text_fits() -> None:
+    matcher = mw.GrammarMatcher(COMPILER.compile_regex("abc"))
+    assert "`ax` is not allowed: only its first byte fits; expected `bc`" in str(matcher.explain("ax"))
+    assert "`abx` is not allowed: only its first 2 bytes fit; expected `c`" in str(matcher.explain("abx"))

@@ -24,12 +24,14 @@ from functools import cache
 from typing import Any, Final, NewType, get_origin
 
 from maskwright.errors import SchemaError
+from maskwright.support.entrances import USE_TOOLS
 
 _USE_INSTEAD = {
     "StructuralTag": "use compile_structural_tag",
     "Grammar": "use compile_grammar; maskwright.lint looks for mistakes in a grammar",
     "CompiledGrammar": "it is compiled already: pass it to GrammarMatcher",
     "Pattern": "use compile_regex(pattern.pattern), or Grammar.from_regex",
+    "list": f"for a list of tools, {USE_TOOLS}",
     "set": 'a dict has colons: {"type": "object"}, not {"type", "object"}',
 }
 # By pydantic's codes of errors.
@@ -111,7 +113,8 @@ def class_instead(value: Any) -> str | None:
     """What to pass instead of an object where its class is meant, or a list of the class."""
     kind = type(value)
     pydantic = sys.modules.get("pydantic")
-    if isinstance(value, enum.Enum) or dataclasses.is_dataclass(kind) or _is_model(kind, pydantic):
+    is_made = isinstance(value, enum.Enum) or dataclasses.is_dataclass(kind) or _is_model(kind, pydantic)
+    if is_made and not kind.__module__.startswith("maskwright."):
         return f"pass the class {kind.__name__}, not an object of it"
     if isinstance(value, list | tuple) and len(value) == 1 and isinstance(value[0], type):
         return f"for an array, pass list[{value[0].__name__}]"
@@ -133,8 +136,8 @@ def _way_out(source: Any) -> str:
     if isinstance(source, os.PathLike):
         return "pass the file's contents: path.read_text()"
     return (
-        _USE_INSTEAD.get(type(source).__name__)
-        or class_instead(source)
+        class_instead(source)
+        or _USE_INSTEAD.get(type(source).__name__)
         or _function_instead(source)
         or "pass a dict, a bool, a JSON text, a pydantic model, a type such as list[int], or a function"
     )

@@ -181,7 +181,7 @@ class Explanation:
             return f"{what} is allowed" + (f" {self.origin}" if self.origin != NOWHERE else "")
         reason = _REASONS[self.reason]
         if self.reason == "structure" and self.offset:
-            reason = f"only its first {self.offset} byte{'s' if self.offset > 1 else ''} fit"
+            reason = "only its first byte fits" if self.offset == 1 else f"only its first {self.offset} bytes fit"
         return f"{what} is not allowed: {reason}{_advice(self.expected, self.origin, self.continuation)}"
 
     def to_dict(self) -> dict[str, Any]:

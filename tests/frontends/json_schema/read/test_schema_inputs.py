@@ -117,6 +117,8 @@ def opaque(a: object, b: functools.partial) -> None: ...  # type: ignore[type-ar
         ([int], r"not list\n.*list\[int\]"),
         (type("Opaque", (), {}), "cannot describe Opaque"),
         (typing.Callable[[int], int], "cannot describe"),
+        ([{"type": "function"}], r"not list\n.*get_model_structural_tag"),
+        ("[1]", r"not list\n.*get_model_structural_tag"),
         (Model(n=1), r"not Model\n.*the class Model, not an object"),
         (Point(True), r"not Point\n.*the class Point, not an object"),
         (Color.RED, r"not Color\n.*the class Color, not an object"),

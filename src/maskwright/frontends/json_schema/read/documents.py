@@ -26,7 +26,15 @@ from maskwright.frontends.json_schema.read.pointers import described, pointer_of
 from maskwright.frontends.json_schema.read.resources import MalformedError, Resources
 from maskwright.frontends.json_schema.read.unresolved import hint_for
 from maskwright.support import json_mistakes
-from maskwright.support.entrances import A_DICT_OR_TEXT, A_SCHEMA, FROM_YAML, OR_PASS_REGISTRY, USE_EBNF, USE_LARK
+from maskwright.support.entrances import (
+    A_DICT_OR_TEXT,
+    A_SCHEMA,
+    FROM_YAML,
+    OR_PASS_REGISTRY,
+    USE_EBNF,
+    USE_LARK,
+    USE_TOOLS,
+)
 from maskwright.support.interruption import interrupt_checkpoint
 
 _DRAFTS: Final = {"draft-03": 3, "draft-04": 4, "draft-06": 6, "draft-07": 7, "2019-09": 2019, "2020-12": 2020}
@@ -73,7 +81,7 @@ def read_schema(schema: Any) -> Any:
     if not isinstance(schema, (dict, bool)):
         raise SchemaError(
             f"a schema must be an object or a boolean, not {type(schema).__name__}",
-            hint=A_SCHEMA,
+            hint=f"for a list of tools, {USE_TOOLS}" if isinstance(schema, list) else A_SCHEMA,
         )
     check_size(schema)
     return schema
