@@ -88,6 +88,11 @@ def test_a_file_and_its_last_line_break(cli: Cli, tmp_path: Path, monkeypatch: p
     path.write_bytes(b"12\n")
     assert cli("explain", "--regex", "[0-9]+", "--text-file", str(path))[0] == 0
     assert cli("explain", "--regex", r"[0-9]+\n", "--text-file", str(path))[0] == 0
+    marked = tmp_path / "marked.txt"
+    marked.write_text("12", encoding="utf-8-sig")
+    assert cli("explain", "--regex", "[0-9]+", "--text-file", str(marked))[0] == 0
+    marked.write_text("12", encoding="utf-16")
+    assert "this is UTF-16" in cli("explain", "--regex", "[0-9]+", "--text-file", str(marked))[2]
     code, out, _ = cli("explain", "--regex", "[0-9]+x", "--text-file", str(path))
     assert code == 1
     assert out.startswith("line 1, column 3 (byte 2): the text ends too early")
@@ -122,7 +127,7 @@ def test_a_budget_and_a_tokenizer(cli: Cli) -> None:
         (("--regex", "a", "--text", "a", "--max-tokens", "3"), "--max-tokens needs --tokenizer"),
         (("--regex", "aaaa", "--text", "a", "--max-tokens", "1", "--tokenizer", "embedded"), "needs 4 tokens"),
         (("--regex", "a", "--text", "a", "--tokenizer", "nowhere.json"), "no such file: 'nowhere.json'"),
-        (("--regex", "a", "--text", "a", "--tokenizer", __file__), "it is not a tokenizer"),
+        (("--regex", "a", "--text", "a", "--tokenizer", __file__), "give a tokenizer.json"),
         (("--regex", "a", "--text-file", "nowhere.txt"), "--text-file: cannot read 'nowhere.txt': No such file"),
         (("--schema", "-", "--text-file", "-"), "--schema and --text-file cannot both be stdin"),
         (("--regex", "a", "--text", "a", "--compact"), "layout and schema options need"),

@@ -6,6 +6,7 @@ Tested by tests/cli/test_explain_command.py.
 from __future__ import annotations
 
 import argparse
+import codecs
 import sys
 import unicodedata
 from collections.abc import Iterable
@@ -37,7 +38,7 @@ def read_output(arguments: argparse.Namespace) -> bytes:
     """Read the text.
 
     Raises:
-        CommandError: The file cannot be read, or the structure comes from stdin too.
+        CommandError: The file cannot be read, is not UTF-8 by its mark, or the structure comes from stdin too.
     """
     if arguments.text is not None:
         return str(arguments.text).encode("utf-8", "surrogateescape")
@@ -48,12 +49,15 @@ def read_output(arguments: argparse.Namespace) -> bytes:
             raise CommandError(f"--{both[0]} and --text-file cannot both be stdin\n  hint: give one of them as a file")
         return sys.stdin.buffer.read()
     try:
-        return Path(name).read_bytes()
+        data = Path(name).read_bytes()
     except (OSError, ValueError) as error:  # ValueError: a NUL in the name
         reason = (error.strerror if isinstance(error, OSError) else None) or str(error)
         raise CommandError(
             f"--text-file: cannot read {name[:100]!r}: {reason}\n  hint: give a file, or - for stdin"
         ) from error
+    if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        raise CommandError(f"--text-file: {name[:100]}: this is UTF-16\n  hint: save it as UTF-8")
+    return data.removeprefix(codecs.BOM_UTF8)
 
 
 def print_findings(report: Iterable[Finding]) -> None:

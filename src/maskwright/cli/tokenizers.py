@@ -17,6 +17,7 @@ from maskwright.errors import MaskwrightError
 from .errors import CommandError
 
 EMBEDDED = "embedded"
+_WAYS = f"give a tokenizer.json, a folder that has one, or {EMBEDDED}"
 
 
 class Tokenizer(NamedTuple):
@@ -36,8 +37,7 @@ def read_tokenizer(name: str) -> Tokenizer:
         return _embedded()
     path = Path(name) / "tokenizer.json" if Path(name).is_dir() else Path(name)
     if not path.is_file():
-        hint = f"give a tokenizer.json, a folder that has one, or {EMBEDDED}"
-        raise CommandError(f"--tokenizer: no such file: {str(path)!r}\n  hint: {hint}")
+        raise CommandError(f"--tokenizer: no such file: {str(path)!r}\n  hint: {_WAYS}")
     try:
         library: Any = importlib.import_module("tokenizers")
     except ImportError as error:
@@ -49,7 +49,7 @@ def read_tokenizer(name: str) -> Tokenizer:
     except MaskwrightError as error:
         raise CommandError(f"{path}: {error}") from error
     except Exception as error:  # the library raises this very class
-        raise CommandError(f"{path}: it is not a tokenizer: {error}") from error
+        raise CommandError(f"{path}: it is not a tokenizer: {error}\n  hint: {_WAYS}") from error
     return Tokenizer(info, info.encode)
 
 
