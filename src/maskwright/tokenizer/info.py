@@ -39,6 +39,7 @@ from maskwright.tokenizer import (
 from maskwright.tokenizer.raw import RawTokenizer, check_vocab_size
 
 _NUM_SHOWN = 8
+_NO_SUCH_TOKEN = "the tokenizer has no such token: look at what it declares, or how the token is spelled"  # None, -1
 _PART = 4096  # of the tokens, looked at together
 
 
@@ -358,9 +359,17 @@ def _to_id(value: Any, role: str) -> int:
             raise TypeError
         return operator.index(value)
     except TypeError:
-        hint = "pass model.config.vocab_size" if hasattr(value, "vocab_size") and role == "vocab_size" else None
-        hint = "pass its id, such as tokenizer.eos_token_id" if isinstance(value, str) and "token" in role else hint
-        raise TokenizerError(f"{role} is of type {type(value).__qualname__}, not int", hint=hint) from None
+        raise TokenizerError(
+            f"{role} is of type {type(value).__qualname__}, not int", hint=_id_instead(value, role)
+        ) from None
+
+
+def _id_instead(value: Any, role: str) -> str | None:
+    if role == "vocab_size":
+        return "pass model.config.vocab_size" if hasattr(value, "vocab_size") else None
+    if isinstance(value, str | bytes):
+        return "pass its id, such as tokenizer.eos_token_id"
+    return _NO_SUCH_TOKEN if value is None else None
 
 
 def _to_ids(ids: Iterable[int], role: str, vocab_size: int) -> tuple[int, ...]:
@@ -369,7 +378,7 @@ def _to_ids(ids: Iterable[int], role: str, vocab_size: int) -> tuple[int, ...]:
         if not 0 <= i < vocab_size:
             raise TokenizerError(
                 f"{role} id {i} is not in the vocabulary of {vocab_size} ids",
-                hint="pass vocab_size= if the model has more ids than the tokenizer",
+                hint=_NO_SUCH_TOKEN if i < 0 else "pass vocab_size= if the model has more ids than the tokenizer",
             )
     return tuple(found)
 
