@@ -80,12 +80,6 @@ bool ProductAutomaton::takes_everything(DfaState& state) const {
   return std::ranges::all_of(by_size_, [&](uint8_t byte) { return state.rule->next(state, byte) == &state; });
 }
 
-ProductAutomaton::Tuple ProductAutomaton::next(const Tuple& tuple, uint8_t byte) const {
-  Tuple out;
-  if (!follow(tuple, byte, out)) out.clear();
-  return out;
-}
-
 bool ProductAutomaton::final(const Tuple& tuple) const {
   for (size_t i = 0; i < tuple.size(); ++i)
     if ((tuple[i] && tuple[i]->final) == operands_[i].negated) return false;

@@ -46,9 +46,9 @@ class ProductAutomaton {
   using Tuple = std::vector<DfaState*>;
   struct TupleHash {
     size_t operator()(const Tuple& tuple) const {
-      uint64_t h = tuple.size();
-      for (const DfaState* state : tuple) h = mix(h, reinterpret_cast<uintptr_t>(state));
-      return h;
+      uint64_t h = 0;  // mixed at the end only: a tuple is long, and each step waits for the one before
+      for (const DfaState* state : tuple) h = (h ^ reinterpret_cast<uintptr_t>(state)) * 0x9E3779B97F4A7C15ULL;
+      return mix(h, tuple.size());
     }
   };
 
@@ -59,7 +59,6 @@ class ProductAutomaton {
   Tuple start() const;
   // Where a byte leads: sets `out`, or returns false if it is plain that the product is dead there.
   bool follow(const Tuple& tuple, uint8_t byte, Tuple& out) const;
-  Tuple next(const Tuple& tuple, uint8_t byte) const;
   bool final(const Tuple& tuple) const;
   // Of the operand that counts, or nullptr.
   Rule* counter() const { return counter_; }

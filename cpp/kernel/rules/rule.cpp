@@ -103,11 +103,10 @@ DfaState* Rule::compute_next(DfaState& state, uint8_t byte) {
     return node ? state_of_node(*node) : nullptr;
   }
   if (product_) {
-    ProductAutomaton::Tuple tuple = product_->next(state.operands, byte);
-    if (tuple.empty()) return nullptr;
-    if (DfaState* sole = product_->sole(tuple)) return sole;
+    if (!product_->follow(state.operands, byte, tuple_)) return nullptr;
+    if (DfaState* sole = product_->sole(tuple_)) return sole;
     // In a counted product, dead states are told by their distance (lengths.h).
-    return counts() || product_->is_live(tuple) ? state_of_tuple(std::move(tuple)) : nullptr;
+    return counts() || product_->is_live(tuple_) ? state_of_tuple(tuple_) : nullptr;
   }
   scratch_.clear();
   for (const uint32_t s : state.key)
@@ -175,16 +174,19 @@ DfaState* Rule::state_of_key(std::vector<uint32_t> key) {
   return state;
 }
 
-DfaState* Rule::state_of_tuple(ProductAutomaton::Tuple tuple) {
-  if (const auto it = tuples_.find(tuple); it != tuples_.end()) return it->second;
+DfaState* Rule::state_of_tuple(const ProductAutomaton::Tuple& tuple) {
+  const uint64_t hash = ProductAutomaton::TupleHash()(tuple);
+  if (DfaState* known = interned_.find(hash, [&](const DfaState* state) { return state->operands == tuple; }))
+    return known;
   DfaState* state = add_tuple(tuple);
-  tuples_.emplace(std::move(tuple), state);
+  interned_.add(hash, state);
   return state;
 }
 
 DfaState* Rule::add_tuple(ProductAutomaton::Tuple tuple) {
   DfaState* state = add_state({});
   state->operands = std::move(tuple);
+  group_.account(state->operands.capacity() * sizeof(void*));
   state->final = product_->final(state->operands);
   state->counter_head = product_->at_head(state->operands);
   state->terminates = product_->terminates(state->operands);
@@ -343,11 +345,11 @@ template void Rule::use_classes(const ProductAutomaton&);
 template void Rule::use_classes(const Multiples&);
 
 size_t Rule::memory_bytes() const {
-  size_t bytes =
-      sizeof(*this) + nfa_.memory_bytes() + (distance_storage_ ? distance_storage_->size() * sizeof(uint32_t) : 0) +
-      (derivatives_ ? derivatives_->memory_bytes() : 0) + (multiples_ ? multiples_->memory_bytes() : 0) +
-      (product_ ? product_->memory_bytes() + tuples_.size() * 64 : 0) + (covered_ ? covered_->memory_bytes() : 0) +
-      singletons_.capacity() * sizeof(DfaState*) + interned_.memory_bytes();
+  size_t bytes = sizeof(*this) + nfa_.memory_bytes() +
+                 (distance_storage_ ? distance_storage_->size() * sizeof(uint32_t) : 0) +
+                 (derivatives_ ? derivatives_->memory_bytes() : 0) + (multiples_ ? multiples_->memory_bytes() : 0) +
+                 (product_ ? product_->memory_bytes() : 0) + (covered_ ? covered_->memory_bytes() : 0) +
+                 singletons_.capacity() * sizeof(DfaState*) + interned_.memory_bytes();
   for (const DfaState& s : states_)
     bytes += sizeof(s) + s.key.capacity() * 4 + s.operands.capacity() * sizeof(void*) + s.calls.memory_bytes() +
              s.token_edges.memory_bytes() + (s.row_storage ? num_classes_ * sizeof(void*) : 0);

@@ -282,7 +282,7 @@ class Rule {
   DfaState* state_of_term(TermId term);
   DfaState* state_of_node(uint32_t node);
   DfaState* state_of_key(std::vector<uint32_t> key);
-  DfaState* state_of_tuple(ProductAutomaton::Tuple tuple);
+  DfaState* state_of_tuple(const ProductAutomaton::Tuple& tuple);
   DfaState* add_tuple(ProductAutomaton::Tuple tuple);
   DfaState* add_state(std::vector<uint32_t> key);
   void describe(DfaState& state);
@@ -323,12 +323,12 @@ class Rule {
   DfaState* end_ = nullptr;
   std::list<DfaState> states_;
   ByContent<DfaState*> interned_;
-  std::unordered_map<ProductAutomaton::Tuple, DfaState*, ProductAutomaton::TupleHash> tuples_;
   std::unordered_map<TermId, DfaState*> tails_;
   bool may_cover_ = false;                  // some NFA states may make others needless
   std::unique_ptr<CoveredStates> covered_;  // once there were several
   std::vector<DfaState*> singletons_;       // states of one NFA state, by that state
   std::vector<uint32_t> scratch_;
+  ProductAutomaton::Tuple tuple_;  // where a byte leads, until it is looked up
   std::vector<uint8_t> seen_;
   std::unique_ptr<const std::vector<uint32_t>> distance_storage_;
   std::atomic<const std::vector<uint32_t>*> distances_{nullptr};  // of NFA states to the end, once asked for
