@@ -118,6 +118,12 @@ LANGUAGES: list[tuple[str, Any, list[str], list[str]]] = [
         ["{}", "{b<a}>c}", "{<a><a>}"],
         ["{b}}", "{<b>}", "{<a}"],
     ),
+    (
+        "a dispatch without loop in a tag",
+        tag("{", {"type": "dispatch", "rules": [["<", TEXT], ["+", X]], "loop": False}, "}"),
+        ["{a}", "{a<b<c}", "{<}", "{a+x}"],
+        ["{a<}}", "{a<b}c}", "{+x}}", "{+xa}", "{<a"],
+    ),
 ]
 
 

@@ -237,3 +237,12 @@ def test_triggers_with_special_tokens() -> None:
         assert accepts(compiled, text), text
     for text in ("<|a|>", "<|b|>", "<|a|>2<|b|>", "y<|a|>2<|b|>", "yy<|a|>x2<|b|>"):
         assert not accepts(compiled, text), text
+
+
+def test_what_a_token_starts_once_ends_with_the_tag() -> None:
+    rule = ["<|a|>", {"type": "any_text"}]
+    inner = {"type": "token_dispatch", "rules": [rule], "loop": False}
+    data = {"format": {"type": "tag", "begin": "{", "content": inner, "end": "}"}}
+    compiled = mw.GrammarCompiler(vocabulary(["<|a|>"])).compile_structural_tag(data)
+    assert all(accepts(compiled, text) for text in ("{x<|a|>yz}", "{x}"))
+    assert not any(accepts(compiled, text) for text in ("{<|a|>y}z}", "{<|a|>y"))

@@ -417,30 +417,30 @@ class Lowering(TagRules):
         return ends.after(item if it.at_least_one else optional(item))
 
     def dispatch(self, it: f.DispatchFormat, pointer: str, ends: Ends) -> Expr:
+        once, last = not it.loop, NO_ENDS if it.loop else ends
         started = [
-            (pattern, self._patterned(pattern, each, f"{pointer}/rules/{i}/1"))
+            (pattern, PartialTag(self.tokens.pieces(pattern), self.lower(each, f"{pointer}/rules/{i}/1", last)))
             for i, (pattern, each) in enumerate(it.rules)
         ]
         triggers = Triggers(
             started,
             excluded=it.excludes,
             at_once=False,
-            once=not it.loop,
+            once=once,
             pointer=pointer,
             where=lambda i: f"{pointer}/rules/{i}/0",
+            closed=once,
         )
         return text_with_triggers(self, triggers, ends)
 
-    def _patterned(self, pattern: str, followed_by: Format, pointer: str) -> PartialTag:
-        return PartialTag(self.tokens.pieces(pattern), self.lower(followed_by, pointer, NO_ENDS))
-
     def token_dispatch(self, it: f.TokenDispatchFormat, pointer: str, ends: Ends) -> Expr:
+        once, last = not it.loop, NO_ENDS if it.loop else ends
         started = []
         for i, (token, each) in enumerate(it.rules):
             where = f"{pointer}/rules/{i}"
-            started.append((self.token_of(token, f"{where}/0"), self.lower(each, f"{where}/1", NO_ENDS)))
+            started.append((self.token_of(token, f"{where}/0"), self.lower(each, f"{where}/1", last)))
         excluded = tuple(self.tokens_of(it.exclude_tokens, f"{pointer}/exclude_tokens"))
-        return tokens_with_triggers(self, started, ends, excluded=excluded, at_once=False, once=not it.loop)
+        return tokens_with_triggers(self, started, ends, excluded=excluded, at_once=False, once=once, closed=once)
 
 
 _LOWER: Final[dict[type[Format], Callable[[Lowering, Any, str, Ends], Expr]]] = {

@@ -19,7 +19,7 @@ from typing import NamedTuple, TypeAlias
 
 from maskwright.errors import StructuralTagError
 from maskwright.frontends.texts import ANY_BYTES
-from maskwright.ir import OP_SEQ, Expr, alt, alt_of_distinct, and_, capture, literal, not_, seq, star
+from maskwright.ir import EMPTY, OP_SEQ, Expr, alt, alt_of_distinct, and_, capture, literal, not_, seq, star
 from maskwright.structural_tag.formats.partial_tag import PartialTag
 from maskwright.structural_tag.lowering.tag_rules import TagRules
 from maskwright.structural_tag.texts.ends import Ends
@@ -38,6 +38,7 @@ class Triggers(NamedTuple):
         excluded: What the text must not contain.
         at_once: Whether the first one starts at once, without text before it.
         once: Whether nothing follows the first one.
+        closed: Whether what they start holds the end as well, if nothing else follows it.
         pointer: For errors.
         where: The pointer to one of `started`, for errors.
         name: What the captures of the texts are called, if they are captures.
@@ -52,6 +53,7 @@ class Triggers(NamedTuple):
     where: Callable[[int], str]
     name: str | None = None
     separator: str = ""
+    closed: bool = False
 
 
 def text_with_triggers(rules: TagRules, triggers: Triggers, ends: Ends) -> Expr:
@@ -60,7 +62,8 @@ def text_with_triggers(rules: TagRules, triggers: Triggers, ends: Ends) -> Expr:
     first = any_of([tag.after(0) for _, tag in triggers.started]) if triggers.at_once else None
     to_trigger, last = texts.ways()
     if triggers.once or not triggers.separator:
-        return _looped(rules, to_trigger, last, first, ends, triggers.once)
+        after = EMPTY if triggers.closed else ends.alone
+        return _looped(rules, to_trigger, last, first, after, triggers.once)
     mark = literal(triggers.separator.encode())
     text, after = rules.builder.declare("text"), rules.builder.declare("text")
     to_next, last_after = texts.ways(not_(seq(mark, ANY_BYTES)))
@@ -130,18 +133,19 @@ def tokens_with_triggers(
     excluded: Sequence[Token],
     at_once: bool,
     once: bool,
+    closed: bool = False,
 ) -> Expr:
     """As `text_with_triggers`, for tokens that start something: pairs of a token and what follows it."""
     stops = frozenset((*(token for token, _ in started), *excluded, *ends.tokens))
     text = star(rules.all_but(stops))
     opened = alt(*[seq(one_token(token), rest) for token, rest in started])
-    return _looped(rules, seq(text, opened), ends.after(text), opened if at_once else None, ends, once)
+    after = EMPTY if closed else ends.alone
+    return _looped(rules, seq(text, opened), ends.after(text), opened if at_once else None, after, once)
 
 
-def _looped(rules: TagRules, to_trigger: Expr, last: Expr, first: Expr | None, ends: Ends, once: bool) -> Expr:
-    """Text with what it starts, once or again and again; `first` comes first if it is given."""
+def _looped(rules: TagRules, to_trigger: Expr, last: Expr, first: Expr | None, after: Expr, once: bool) -> Expr:
+    """Text with what it starts, again and again, or once, and then `after`; `first` comes first if it is given."""
     if once:
-        after = ends.alone
         return seq(first, after) if first is not None else alt(last, seq(to_trigger, after))
     text = rules.builder.declare("text")
     rules.builder.define(text, alt(last, seq(to_trigger, text)))
