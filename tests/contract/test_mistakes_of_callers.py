@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
+from io import StringIO
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -48,6 +50,9 @@ MAKERS: tuple[Any, ...] = (
     *(mw.Grammar.from_regex, mw.Grammar.from_ebnf, mw.Grammar.from_choices),
 )
 MISTAKES: dict[str, tuple[Callable[[], Any], type[mw.MaskwrightError], str]] = {
+    "a file as a grammar": (lambda: mw.Grammar.from_lark(StringIO()), mw.ArgumentError, "file.read()"),  # type: ignore[arg-type]
+    "a file as a schema": (lambda: COMPILER.compile_json_schema(StringIO()), mw.SchemaError, "file.read()"),
+    "a path as a tag": (lambda: tag(Path("tag.json")), mw.StructuralTagError, "path.read_text()"),
     "text added to a grammar": (lambda: GRAMMAR.grammar + "b", mw.ArgumentError, "Grammar.from_choices([text])"),
     "stop tokens of a matcher": (
         lambda: mw.GrammarMatcher(GRAMMAR, stop_token_ids=[1]),  # type: ignore[call-arg]

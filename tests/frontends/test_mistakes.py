@@ -154,3 +154,6 @@ def test_options_that_do_not_end_on_their_line_name_their_rule(read: Callable[[s
 def test_a_byte_order_mark_is_no_mistake() -> None:
     assert Grammar.from_ebnf('\ufeffroot ::= "a"') == Grammar.from_ebnf('root ::= "a"')
     assert Grammar.from_lark('\ufeffstart: "a"') == Grammar.from_lark('start: "a"')
+    assert Grammar.from_json_schema('\ufeff{"type": "null"}') == Grammar.from_json_schema({"type": "null"})
+    tag = '{"format": {"type": "const_string", "value": "a"}}'
+    assert Grammar.from_structural_tag("\ufeff" + tag) == Grammar.from_structural_tag(tag)

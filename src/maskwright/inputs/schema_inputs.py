@@ -18,12 +18,12 @@ from __future__ import annotations
 import dataclasses
 import enum
 import inspect
-import os
 import sys
 from functools import cache
 from typing import Any, Final, NewType, get_origin
 
 from maskwright.errors import SchemaError
+from maskwright.support.arguments import text_hint
 from maskwright.support.entrances import USE_TOOLS
 
 _USE_INSTEAD = {
@@ -133,10 +133,9 @@ def _name(source: Any) -> str:
 
 
 def _way_out(source: Any) -> str:
-    if isinstance(source, os.PathLike):
-        return "pass the file's contents: path.read_text()"
     return (
-        class_instead(source)
+        text_hint(source)
+        or class_instead(source)
         or _USE_INSTEAD.get(type(source).__name__)
         or _function_instead(source)
         or "pass a dict, a bool, a JSON text, a pydantic model, a type such as list[int], or a function"

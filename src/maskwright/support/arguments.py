@@ -37,7 +37,9 @@ def text_hint(value: object) -> str | None:
     """How to make a text of something that people pass for one."""
     if isinstance(value, bytes | bytearray):
         return "pass a str: value.decode()"
-    return "pass the file's contents: path.read_text()" if isinstance(value, os.PathLike) else None
+    if isinstance(value, os.PathLike):
+        return "pass the file's contents: path.read_text()"
+    return "pass the file's contents: file.read()" if hasattr(value, "read") else None
 
 
 def check_pattern(pattern: object, flags: object) -> None:

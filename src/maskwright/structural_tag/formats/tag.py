@@ -22,6 +22,7 @@ from maskwright.structural_tag.formats.base import TYPES, Format, altered
 from maskwright.structural_tag.formats.classes import JSONSchemaFormat, TagFormat, TriggeredTagsFormat
 from maskwright.structural_tag.formats.fields import filled, kind_of, schema, several, string, wrong
 from maskwright.structural_tag.formats.reading import TYPES_OF_VALUES, read_format
+from maskwright.support.arguments import text_hint
 from maskwright.support.entrances import A_DICT_OR_TEXT, USE_SCHEMA, USE_TOOLS
 from maskwright.support.untracked import acyclic
 
@@ -60,7 +61,7 @@ class StructuralTag:
         if isinstance(data, (str, bytes, bytearray)):
             data = parsed(data)
         if not isinstance(data, Mapping):
-            hint = f"for a list of tools, {USE_TOOLS}" if isinstance(data, (list, tuple)) else None
+            hint = f"for a list of tools, {USE_TOOLS}" if isinstance(data, (list, tuple)) else text_hint(data)
             if isinstance(data, Format):
                 hint = "wrap the format: StructuralTag(format=…)"
             raise StructuralTagError(f"a structural tag must be an object, not {kind_of(data)}", hint=hint)
@@ -127,6 +128,8 @@ def parsed(text: str | bytes | bytearray) -> Any:
         StructuralTagError: It is not valid JSON.
         LimitError: It is nested too deeply, or a number has too large an exponent.
     """
+    if isinstance(text, str):
+        text = text.removeprefix("\ufeff")  # with which some editors begin files
     try:
         return json.loads(text, parse_float=as_written, parse_constant=as_written)
     except RecursionError as error:

@@ -57,6 +57,8 @@ def read_schema(schema: Any) -> Any:
         SchemaError: It is not valid JSON, or neither an object nor a boolean.
         LimitError: It nests too deep, or holds a number too long.
     """
+    if isinstance(schema, str):
+        schema = schema.removeprefix("\ufeff")  # with which some editors begin files
     if isinstance(schema, (str, bytes, bytearray)):
         try:
             hook = _checkpoint_at_object if len(schema) > _LONG else None
