@@ -55,9 +55,7 @@ def test_strings_of_text_are_found_at_characters_only() -> None:
             assert matches(first, t) == (t.endswith(strings[0]) and ends_at(t, strings) == [len(t)]), t
 
 
-@pytest.mark.parametrize(
-    "ends", [ends for ends in STRINGS if not any(a in b for a, b in itertools.permutations(ends, 2))]
-)
+@pytest.mark.parametrize("ends", STRINGS)
 @pytest.mark.parametrize("excluded", [[], ["ba"]])
 def test_text_leading_to_an_end(ends: list[str], excluded: list[str]) -> None:
     encoded, others = [end.encode() for end in ends], [each.encode() for each in excluded]
@@ -65,7 +63,8 @@ def test_text_leading_to_an_end(ends: list[str], excluded: list[str]) -> None:
     for end in ends:
         expr = text_leading_to(end.encode(), encoded, others)
         for t in TEXTS:
-            assert matches(expr, t) == matches(closed, t + end), (t, end)
+            longest = max((e for e in ends if (t + end).endswith(e)), key=len)
+            assert matches(expr, t) == (longest == end and matches(closed, t + end)), (t, end)
 
 
 @pytest.mark.parametrize("strings", STRINGS)

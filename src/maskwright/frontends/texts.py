@@ -133,13 +133,14 @@ def _until(some: Sequence[bytes], ends: Sequence[bytes], excluded: Sequence[byte
 
 
 def text_leading_to(end: bytes, ends: Sequence[bytes], excluded: Sequence[bytes], body: Expr = ANY_TEXT) -> Expr:
-    """What stands before `end`, one of `ends`, in the texts of `text_until`: the same texts, and the end is apart."""
+    """What stands before `end`, one of `ends`, in the texts of `text_until` that end with no longer one."""
     overlaps = [stop[:-size] for stop in ends for size in shared_edges(stop, end) if size < len(end)]
     if len(overlaps) > MAX_OVERLAPS:
         hint = "use an end text without repeated parts"
         raise LimitError("the end text overlaps with itself too often", limit="overlaps", hint=hint)
-    early = [not_(seq(ANY_BYTES, literal(start))) for start in overlaps]  # then a stop ends within `end`
-    return and_(text_without((*ends, *excluded), body), *early)
+    early = _ending_otherwise(overlaps)  # else a stop ends within `end`
+    longer = _ending_otherwise([each[: -len(end)] for each in _longer([end], ends)[end]])
+    return and_(text_without((*ends, *excluded), body), *early, *longer)
 
 
 def borders(data: Sequence[object]) -> list[int]:

@@ -136,6 +136,15 @@ def test_language(format_: Any, accepted: list[str], rejected: list[str]) -> Non
     assert [text for text in rejected if accepts(compiled, text)] == []
 
 
+@pytest.mark.parametrize("limit", [{}, {"max_tokens": 9}, {"max_chars": 9}])
+def test_captured_text_ends_before_the_longest_end(limit: dict[str, int]) -> None:
+    content = {**TEXT, "capture": "text", **limit}
+    matcher = mw.GrammarMatcher(COMPILER.compile_structural_tag({"format": tag("<", content, ["b", "ab"])}))
+    assert matcher.accept_string("<cab")
+    assert matcher.accept_token(matcher.stop_token_ids[0])
+    assert matcher.get_captures() == [("text", b"c")]
+
+
 def test_half_a_character_is_no_text() -> None:
     compiled = COMPILER.compile_structural_tag({"format": TEXT})
     matcher = mw.GrammarMatcher(compiled)
