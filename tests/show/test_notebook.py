@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import pytest
 from byte_tokens import COMPILER
 from hostile import HOSTILE
@@ -27,6 +29,20 @@ def test_a_matcher() -> None:
     assert matcher.accept_string("x")
     assert matcher.accept_token(256)
     assert "terminated" in matcher._repr_html_()
+
+
+def test_reports_and_explanations_are_shown_as_print_does() -> None:
+    compiled = COMPILER.compile_regex("ab")
+    said = (
+        mw.check({"minimum": 3}),
+        mw.lint(mw.Grammar.from_ebnf('root ::= "x"\nb ::= "z"')),
+        mw.GrammarMatcher(compiled).explain("c"),
+        compiled.explain_rejection("c"),
+    )
+    for each in said:
+        shown: list[str] = []
+        each._repr_pretty_(SimpleNamespace(text=shown.append), False)  # type: ignore[union-attr]
+        assert shown == [str(each)]
 
 
 def test_they_are_small() -> None:

@@ -12,7 +12,7 @@ Tested by tests/report/test_lint.py.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from maskwright.grammar import Grammar
 from maskwright.ir import (
@@ -89,6 +89,9 @@ class GrammarReport(NamedTuple):
 
     def __str__(self) -> str:
         return "\n".join([str(each) for each in self.problems + self.hints] + [self.figures])
+
+    def _repr_pretty_(self, printer: Any, cycle: bool) -> None:  # in IPython and notebooks
+        printer.text(str(self))
 
 
 def lint(grammar: Grammar) -> GrammarReport:

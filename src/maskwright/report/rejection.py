@@ -129,6 +129,9 @@ class Rejection:
         place = f"line {self.line}, column {self.column} (byte {self.offset})"
         return f"{place}: {found}{_advice(self.expected, self.origin, self.continuation)}"
 
+    def _repr_pretty_(self, printer: Any, cycle: bool) -> None:  # in IPython and notebooks
+        printer.text(str(self))
+
     def to_dict(self) -> dict[str, Any]:
         """The same as JSON data; the continuation as text, bytes that are not UTF-8 as `\\xNN`."""
         plain: dict[str, Any] = _plain(asdict(self))
@@ -183,6 +186,9 @@ class Explanation:
         if self.reason == "structure" and self.offset:
             reason = "only its first byte fits" if self.offset == 1 else f"only its first {self.offset} bytes fit"
         return f"{what} is not allowed: {reason}{_advice(self.expected, self.origin, self.continuation)}"
+
+    def _repr_pretty_(self, printer: Any, cycle: bool) -> None:  # in IPython and notebooks
+        printer.text(str(self))
 
     def to_dict(self) -> dict[str, Any]:
         """The same as JSON data; bytes as text, those that are not UTF-8 as `\\xNN`."""

@@ -119,6 +119,9 @@ class SchemaReport:
         counts = ", ".join([f"{n} {outcome}" for outcome, n in self.counts().items()])
         return "\n".join([self.verdict + warnings, *lines, counts + warnings])
 
+    def _repr_pretty_(self, printer: Any, cycle: bool) -> None:  # in IPython and notebooks
+        printer.text(str(self))
+
     def to_dict(self) -> dict[str, Any]:
         """Return the report as plain data: `verdict`, `complete`, the pointers of `warnings`, and `keywords` with the
         fields of each.
