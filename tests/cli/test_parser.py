@@ -27,6 +27,8 @@ WRONG = [
     (["show", "my.lark"], "say which file to write: -o FILE"),
     (["generate", "--regex", "-?[0-9]+"], "a value that begins with - is written --regex='-…'"),
     (["explain", "--regex", "a", "--text", "-a"], "a value that begins with - is written --text='-…'"),
+    (["generate", "--choice", "-a", "--choice", "b"], "a value that begins with - is written --choice='-…'"),
+    (["generate", "--prompt", "--regex", "a"], "see maskwright generate --help"),
     (["generate", "--regex", "a", "--schema", "{}"], "give one of them"),
     (["generate", "--schema", "{}", "--tokenizer", "x"], "there is no --tokenizer; see maskwright generate --help"),
     (["convert", "my.lark"], "see maskwright convert --help"),

@@ -73,14 +73,14 @@ class Parser(argparse.ArgumentParser):
         if "not allowed with argument" in message:
             return "give one of them"
         option = message.removeprefix("argument ").partition(":")[0].rpartition("/")[2]
-        if message.endswith("expected one argument") and any(given.startswith("-") for given in self._value_of(option)):
+        if message.endswith("expected one argument") and self._has_dashed_value(option):
             return f"a value that begins with - is written {option}='-…'"
         return None
 
-    def _value_of(self, option: str) -> list[str]:
-        """What was given behind an option, if anything."""
-        places = [i for i, given in enumerate(self._given) if given == option]
-        return self._given[places[-1] + 1 :][:1] if places else []
+    def _has_dashed_value(self, option: str) -> bool:
+        """Whether what was given behind an option begins as options do, but is none."""
+        values = [value for given, value in zip(self._given, self._given[1:], strict=False) if given == option]
+        return any(value.startswith("-") and value not in self._option_string_actions for value in values)
 
     def _command_hint(self) -> str:
         actions = [action for action in self._actions if isinstance(action, argparse._SubParsersAction)]
