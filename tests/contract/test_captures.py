@@ -189,6 +189,8 @@ def test_chosen_readings() -> None:
     ]
     either = grammar(star(alt(capture("x", text("aa")), capture("y", text("a")))))
     assert captured(either, b"aaa") == [("x", b"aa"), ("y", b"a")]
+    with_end = capture("x", seq(plus(LETTER), text(">")), (b">",))
+    assert captured(grammar(alt(seq(text("a"), text(">")), with_end)), b"a>") == [("x", b"a")]
 
 
 def test_very_ambiguous_outputs_are_bounded() -> None:

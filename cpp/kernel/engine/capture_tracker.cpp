@@ -133,8 +133,9 @@ CaptureTracker::Next CaptureTracker::advance(const std::vector<Reading>& from, s
       throw LimitExceeded("capture_readings", "the output is too ambiguous for captures: it has more than " +
                                                   std::to_string(kMaxReadings) + " parses");
   }
-  // Ends of rules lead on to their callers, which may end in turn.
-  for (size_t i = 0; i < next.readings.size(); ++i) {
+  // Ends of rules lead on to their callers, which may end in turn, and again where a better reading takes a place.
+  for (size_t i = 0, following = 0; i < next.readings.size(); i = following) {
+    following = i + 1;
     const Reading at = next.readings[i];
     if (!may_end(*at.state, at.reg) || !texts_.may_end(at.state, at.reg)) continue;
     if (at.stack == kBottom) {
@@ -152,7 +153,7 @@ CaptureTracker::Next CaptureTracker::advance(const std::vector<Reading>& from, s
       events = add_event(events, frame.closes->name, after - closing, false);
     }
     if (const std::optional<uint64_t> reg = register_after(at, frame))
-      add(next, {frame.target, *reg, frame.parent, events});
+      following = std::min(following, add(next, {frame.target, *reg, frame.parent, events}));
   }
   std::erase_if(next.readings, [](const Reading& r) { return r.state->ends_only || !may_continue(*r.state, r.reg); });
   return next;
