@@ -189,9 +189,10 @@ class GrammarMatcher(_kernel.Matcher):
     def get_captures(self) -> list[tuple[str, bytes]]:
         """Return what the grammar's captures have matched so far, as (name, bytes), in the order in which they begin.
 
-        Only closed captures are returned, nested ones included. Empty ones are left out, and special tokens add no
-        bytes. If the output can be read in several ways, captures that begin earlier win, then those that end later;
-        until the output is terminated, that may still change. A call reads only what was accepted since the last one.
+        Only closed captures are returned, nested ones included. Empty ones are left out, but for texts that an end of
+        theirs closed, and special tokens add no bytes. If the output can be read in several ways, captures that begin
+        earlier win, then those that end later; until the output is terminated, that may still change. A call reads only
+        what was accepted since the last one.
 
         Raises:
             LimitError: The output is too ambiguous, or a capture is left-recursive.
