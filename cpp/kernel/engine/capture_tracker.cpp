@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <atomic>
+#include <queue>
+#include <utility>
 
 #include "grammar/capture_name.h"
 #include "support/errors.h"
@@ -133,10 +135,14 @@ CaptureTracker::Next CaptureTracker::advance(const std::vector<Reading>& from, s
       throw LimitExceeded("capture_readings", "the output is too ambiguous for captures: it has more than " +
                                                   std::to_string(kMaxReadings) + " parses");
   }
-  // Ends of rules lead on to their callers, which may end in turn, and again where a better reading takes a place.
-  for (size_t i = 0, following = 0; i < next.readings.size(); i = following) {
-    following = i + 1;
-    const Reading at = next.readings[i];
+  // Ends of rules lead on to their callers, which may end in turn. A stack is made after the one that it stands on: the
+  // last made first, so that no better reading can take a place whose turn has come.
+  std::priority_queue<std::pair<NodeId, size_t>> waiting;
+  const auto wait = [&](size_t i) { waiting.emplace(next.readings[i].stack + 1, i); };  // kBottom comes last
+  for (size_t i = 0; i < next.readings.size(); ++i) wait(i);
+  while (!waiting.empty()) {
+    const Reading at = next.readings[waiting.top().second];
+    waiting.pop();
     if (!may_end(*at.state, at.reg) || !texts_.may_end(at.state, at.reg)) continue;
     if (at.stack == kBottom) {
       if (!next.is_complete || is_better(at.events, next.complete)) next.complete = at.events;
@@ -152,8 +158,9 @@ CaptureTracker::Next CaptureTracker::advance(const std::vector<Reading>& from, s
         if (end.size() > closing && end.size() <= after - least && text_.ends_with(end)) closing = end.size();
       events = add_event(events, frame.closes->name, after - closing, false);
     }
+    const size_t num_readings = next.readings.size();
     if (const std::optional<uint64_t> reg = register_after(at, frame))
-      following = std::min(following, add(next, {frame.target, *reg, frame.parent, events}));
+      if (add(next, {frame.target, *reg, frame.parent, events}) == num_readings) wait(num_readings);
   }
   std::erase_if(next.readings, [](const Reading& r) { return r.state->ends_only || !may_continue(*r.state, r.reg); });
   return next;
