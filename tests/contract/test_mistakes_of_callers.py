@@ -53,6 +53,7 @@ MISTAKES: dict[str, tuple[Callable[[], Any], type[mw.MaskwrightError], str]] = {
     "a file as a grammar": (lambda: mw.Grammar.from_lark(StringIO()), mw.ArgumentError, "file.read()"),  # type: ignore[arg-type]
     "a file as a schema": (lambda: COMPILER.compile_json_schema(StringIO()), mw.SchemaError, "file.read()"),
     "a path as a tag": (lambda: tag(Path("tag.json")), mw.StructuralTagError, "path.read_text()"),
+    "an open file as choices": (lambda: COMPILER.compile_choices(StringIO("a\nb")), mw.ArgumentError, "splitlines()"),
     "text added to a grammar": (lambda: GRAMMAR.grammar + "b", mw.ArgumentError, "Grammar.from_choices([text])"),
     "stop tokens of a matcher": (
         lambda: mw.GrammarMatcher(GRAMMAR, stop_token_ids=[1]),  # type: ignore[call-arg]
