@@ -464,8 +464,8 @@ def checked_choices(choices: Iterable[str | bytes]) -> tuple[str | bytes, ...]:
         ArgumentError: They are one text or an open file, whose lines hold their line breaks, or not all texts.
     """
     if hasattr(choices, "read"):
-        hint = "pass the lines without their line breaks: file.read().splitlines()"
-        raise wrong_argument("choices", choices, "a list of str or bytes", hint)
+        lines = "pass the lines without their line breaks: file.read().splitlines()"
+        raise wrong_argument("choices", choices, "a list of str or bytes", lines)
     hint = "pass [text] for a single choice" if isinstance(choices, str | bytes) else None
     options = as_tuple("choices", choices, "a list of str or bytes", hint)
     for option in options:
