@@ -79,12 +79,12 @@ class HeldModel(EmbeddedCausalModel):
 
 
 def test_calls_come_in_pieces(serving: Any) -> None:
-    """The name and a part of the arguments are there before the model has taken its last step."""
+    """The name and a part of the arguments are there when the model has taken half of its steps."""
     asked = chat(tools=[WEATHER], tool_choice="required", parallel_tool_calls=False, stream=True)
     model = HeldModel()
     with LocalEngine(model) as engine, serving(engine) as it, httpx.Client(base_url=it.url, timeout=30) as http:
         assert http.post("/v1/chat/completions", json=asked).status_code == 200
-        model.hold_at = 2 * model.num_steps - 1  # the last step of the same output once more
+        model.hold_at = model.num_steps * 3 // 2  # half of the same output once more
         with http.stream("POST", "/v1/chat/completions", json=asked) as response:
             data = (line[6:] for line in response.iter_lines() if line.startswith("data: "))
             chunks = [json.loads(next(data))]
