@@ -48,6 +48,34 @@ LANGUAGES: list[tuple[str, Any, list[str], list[str]]] = [
     ),
     ("missing within", tag("[", tag("<", tag("(", TEXT, ""), ["E", ""]), "]"), ["[<(x]", "[<(E]"], ["[<(EE]"]),
     (
+        "missing twice",
+        tag("[", tag("<", TEXT, ["F", ""]), ["E", ""]),
+        ["[<", "[<xF", "[<xE", "[<xFE", "[<xEyF"],
+        ["[<xEy", "[<xFy", "[<xEE"],
+    ),
+    (
+        "missing in a list before an outer end",
+        tag("[", {"type": "tags_with_separator", "tags": [tag("<", TEXT, [">", ""])], "separator": ","}, "]"),
+        ["[]", "[<x]", "[<x>]", "[<x>,<y]", "[<x,<y>]"],
+        ["[<x]y]", "[<x>y]", "[<x,<y]z]", "[<x>,<y]z]", "[x]"],
+    ),
+    (
+        "missing in the only tag",
+        tag(
+            "[",
+            {"type": "triggered_tags", "triggers": ["<"], "tags": [tag("<", TEXT, "")], "stop_after_first": True},
+            "]",
+        ),
+        ["[]", "[a]", "[a<x]", "[<x<y]"],
+        ["[a]b]", "[<x]y]", "[<x"],
+    ),
+    (
+        "missing in the last of many",
+        tag("[", {"type": "repeat", "min": 1, "max": 2, "content": tag("<", {**TEXT, "excludes": ["<"]}, "")}, "]"),
+        ["[<x]", "[<x<y]", "[<x]<y]"],
+        ["[]", "[<x]y]", "[<x<y]z]", "[<x<y<z]"],
+    ),
+    (
         "missing in triggered tags",
         {"type": "triggered_tags", "triggers": ["<"], "tags": [tag("<", DIGITS, ["E", ""])]},
         ["a<1", "<1Ea", "<1<2E", "<1"],
@@ -145,6 +173,16 @@ def test_captured_text_ends_before_the_longest_end(limit: dict[str, int]) -> Non
     assert matcher.get_captures() == [("text", b"c")]
 
 
+def test_optional_ends_are_nested_deeply() -> None:
+    format_: Any = TEXT
+    for i in range(50):
+        format_ = tag("<", format_, [f"{i}>", ""])
+    compiled = COMPILER.compile_structural_tag({"format": format_})
+    assert accepts(compiled, "<" * 50 + "x")
+    assert accepts(compiled, "<" * 50 + "x0>7>49>")
+    assert not accepts(compiled, "<" * 50 + "x7>y")
+
+
 def test_half_a_character_is_no_text() -> None:
     compiled = COMPILER.compile_structural_tag({"format": TEXT})
     matcher = mw.GrammarMatcher(compiled)
@@ -162,6 +200,8 @@ def test_reports_of_schemas_are_kept() -> None:
         ("/format/json_schema" + found.pointer, found.keyword) for found in mw.Grammar.from_json_schema(schema).report
     ]
     assert grammar.report
+    in_a_tag = tag("<", {"type": "json_schema", "json_schema": schema}, ["E", ""])
+    assert len(mw.Grammar.from_structural_tag({"format": in_a_tag}).report) == len(grammar.report)
 
 
 def test_what_a_grammar_in_a_tag_was_surely_not_meant_to_say_is_a_warning_with_its_place() -> None:

@@ -9,6 +9,7 @@ Tested by tests/structural_tag/test_kept_tools.py, test_triggers.py.
 from __future__ import annotations
 
 from maskwright.ir import Expr, literal, seq
+from maskwright.structural_tag.texts.ends import NO_ENDS, Ends
 from maskwright.structural_tag.texts.tokens import Pieces, spelled
 from maskwright.support.untracked import acyclic, untrack
 
@@ -44,6 +45,10 @@ class PartialTag:
         self._last = (num_pieces, num_bytes, left)
         untrack(self._last)
         return left
+
+    def before(self, ends: Ends) -> PartialTag:
+        """The tag with what ends it."""
+        return self if ends is NO_ENDS else PartialTag(self.pieces, ends.after(self.rest))
 
 
 acyclic(PartialTag)

@@ -2,7 +2,7 @@
 
 `Lowering.lower(format, pointer, ends)` gives the expression for a format and what ends it. Most formats know nothing of
 their end, and it is put behind them. Free text does: as the content of a tag it stops where the tag's end first occurs,
-also as the last element of a sequence, inside `or` and `optional`, and between tags.
+also as the last element of a sequence or a list, inside `or` and `optional`, between tags, and in tags without an end.
 
     tag("<a>", any_text, "</a>")   →   "<a>" (text "</a>" & ~(.* "</a>" .+))
 
@@ -35,7 +35,6 @@ from maskwright.ir import (
     alt,
     capture,
     optional,
-    plus,
     repeat,
     seq,
     star,
@@ -64,7 +63,7 @@ from maskwright.structural_tag.lowering.triggers import (
 )
 from maskwright.structural_tag.texts.ends import NO_ENDS, Ends
 from maskwright.structural_tag.texts.patterns import may_go_on_with, texts_of
-from maskwright.structural_tag.texts.tokens import Pieces, Token, Tokens, one_token, spelled
+from maskwright.structural_tag.texts.tokens import Pieces, Token, Tokens, one_token
 from maskwright.support import entrances
 
 _IN_TAGS: Final = (  # the ways out of a grammar's field
@@ -89,13 +88,31 @@ def lower_tag(tag: StructuralTag, known: Tokens) -> tuple[GrammarIR, tuple[Findi
     root = low.lower(tag.format, "/format", NO_ENDS)
     if root[0] != OP_REF:
         root = low.builder.add("root", root)
-    return low.builder.build(root), tuple(low.report)
+    return low.builder.build(root), tuple(dict.fromkeys(low.report))
 
 
 def _of_tool(tag: f.TagFormat, message: str) -> str:
     """The message of an error inside a tag, with the tool's name if the tag is a call."""
     name = (tag.capture or "").removeprefix("call:")
     return message if name == (tag.capture or "") else f"tool {name!r}: {message}"
+
+
+_END_THEMSELVES: Final = (
+    f.ConstStringFormat,
+    f.GrammarFormat,
+    f.JSONSchemaFormat,
+    f.QwenXMLParameterFormat,
+    f.RegexFormat,
+    f.TokenFormat,
+    NamedTagFormat,
+)
+
+
+def _ends_itself(it: Format) -> bool:
+    """Whether nothing in a format depends on what ends it."""
+    if isinstance(it, f.TagFormat):
+        return bool(it.ends) and not it.may_stay_open
+    return isinstance(it, _END_THEMSELVES)
 
 
 class Lowering(TagRules):
@@ -105,8 +122,8 @@ class Lowering(TagRules):
         super().__init__(known)
         self.report: list[Finding] = []
         self._ends: dict[Any, Ends] = {}
-        # By identity, with those whose identity it is.
-        self._in_several_places: dict[tuple[int, int], tuple[Expr, Format, Ends]] = {}
+        # By the identity of the format, with the format.
+        self._in_several_places: dict[tuple[int, Ends], tuple[Expr, Format]] = {}
         self._depth = 0
         self._origin: str | None = None  # of the known tag that is being lowered
 
@@ -116,7 +133,7 @@ class Lowering(TagRules):
         if known is not None and ends is NO_ENDS:
             return self._shared(format_, known, pointer)
         if known is not None or type(format_) is f.OrFormat:
-            return self._once(format_, pointer, ends)
+            return self._once(self._lower, format_, pointer, ends)
         return self._lower(format_, pointer, ends)
 
     def _shared(self, it: Format, known: Known, pointer: str) -> Expr:
@@ -124,12 +141,12 @@ class Lowering(TagRules):
         found, before = self._find(known), self._state()
         return (found or self._kept(known, PartialTag((), self._lower(it, pointer, NO_ENDS)), before)).rest
 
-    def _once(self, it: Format, pointer: str, ends: Ends) -> Expr:
+    def _once(self, lower: Callable[[Any, str, Ends], Expr], it: Format, pointer: str, ends: Ends) -> Expr:
         """Lower what may stand in several places of this grammar before the same ends."""
-        place = id(it), id(ends)
+        place = id(it), ends
         known = self._in_several_places.get(place)
         if known is None:
-            known = self._in_several_places[place] = self._lower(it, pointer, ends), it, ends
+            known = self._in_several_places[place] = lower(it, pointer, ends), it
         return known[0]
 
     def _lower(self, format_: Format, pointer: str, ends: Ends) -> Expr:
@@ -261,39 +278,54 @@ class Lowering(TagRules):
         return alt(self.lower(it.content, f"{pointer}/content", ends), ends.alone)
 
     def plus(self, it: f.PlusFormat, pointer: str, ends: Ends) -> Expr:
-        return ends.after(plus(self.lower(it.content, f"{pointer}/content", NO_ENDS)))
+        return self._repeated(it.content, pointer, ends, 1, UNBOUNDED)
 
     def star(self, it: f.StarFormat, pointer: str, ends: Ends) -> Expr:
-        return ends.after(star(self.lower(it.content, f"{pointer}/content", NO_ENDS)))
+        return self._repeated(it.content, pointer, ends, 0, UNBOUNDED)
 
     def repeat(self, it: f.RepeatFormat, pointer: str, ends: Ends) -> Expr:
-        return ends.after(repeat(self.lower(it.content, f"{pointer}/content", NO_ENDS), it.min, it.max))
+        return self._repeated(it.content, pointer, ends, it.min, it.max)
+
+    def _repeated(self, it: Format, pointer: str, ends: Ends, least: int, most: int) -> Expr:
+        """Lower a format that comes so often; the last one stops at the ends."""
+        where = f"{pointer}/content"
+        each = self.lower(it, where, NO_ENDS)
+        if ends is NO_ENDS or not most or _ends_itself(it):
+            return ends.after(repeat(each, least, most))
+        before = repeat(each, max(least - 1, 0), most if most == UNBOUNDED else most - 1)
+        listed = seq(before, self.lower(it, where, ends))
+        return listed if least else alt(ends.alone, listed)
 
     def tag(self, it: f.TagFormat, pointer: str, ends: Ends) -> Expr:
-        if ends is not NO_ENDS and it.may_stay_open:
-            own = self.ends_of(it, pointer)
-            closed = ends.after(self._content(it, pointer, own))
-            content = alt(closed, self._content(it, pointer, ends.without(own)))
-            return seq(spelled(self._edge(it.begin, f"{pointer}/begin")), content)
-        if ends is NO_ENDS or it.ends:
-            return ends.after(self.partial_tag(it, pointer).after(0))
-        return seq(spelled(self._edge(it.begin, f"{pointer}/begin")), self._content(it, pointer, ends))
+        return self.partial_tag(it, pointer, ends).after(0)
 
     def named_tag(self, it: NamedTagFormat, pointer: str, ends: Ends) -> Expr:
         return ends.after(named_tag(it, pointer, self.tokens, self.lower).after(0))
 
-    def partial_tag(self, tag: f.TagFormat, pointer: str) -> PartialTag:
-        """Return a tag, its own end included; of a known tag, what was made of it before."""
-        return (self._find(tag.known) if tag.known is not None else None) or self._begin(tag, pointer)
+    def partial_tag(self, tag: f.TagFormat, pointer: str, ends: Ends) -> PartialTag:
+        """Return a tag, its own end and what ends it included; of a known tag, what was made of it before."""
+        if ends is not NO_ENDS:
+            apart = _ends_itself(tag)
+            return self.partial_tag(tag, pointer, NO_ENDS).before(ends) if apart else self._begin(tag, pointer, ends)
+        return (self._find(tag.known) if tag.known is not None else None) or self._begin(tag, pointer, NO_ENDS)
 
-    def _begin(self, tag: f.TagFormat, pointer: str) -> PartialTag:
+    def _begin(self, tag: f.TagFormat, pointer: str, ends: Ends) -> PartialTag:
         """Make what `partial_tag` returns."""
         before = self._state()
-        own = self.ends_of(tag, pointer)
-        rest = self._content(tag, pointer, own)
-        if tag.may_stay_open:
-            rest = alt(rest, self._content(tag, pointer, NO_ENDS.without(own)))
-        return self._kept(tag.known, PartialTag(self._edge(tag.begin, f"{pointer}/begin"), rest), before)
+        rest = self._once(self._open_tag, tag, pointer, ends) if tag.may_stay_open else self._rest(tag, pointer, ends)
+        made = PartialTag(self._edge(tag.begin, f"{pointer}/begin"), rest)
+        return self._kept(tag.known, made, before) if ends is NO_ENDS else made
+
+    def _rest(self, tag: f.TagFormat, pointer: str, ends: Ends) -> Expr:
+        """Lower the content of a tag, with its own end, if it has one, and the ends."""
+        if not tag.ends:
+            return self._content(tag, pointer, ends)
+        return ends.after(self._content(tag, pointer, self.ends_of(tag, pointer)))
+
+    def _open_tag(self, tag: f.TagFormat, pointer: str, ends: Ends) -> Expr:
+        """The same where the tag's own end is optional: a rule, as the content twice at each level would be a lot."""
+        left_open = self._content(tag, pointer, ends.without(self.ends_of(tag, pointer)))
+        return self.builder.add("tag", alt(self._rest(tag, pointer, ends), left_open))
 
     def _find(self, known: Known) -> PartialTag | None:
         return cast("PartialTag | None", KEPT.find((known.content, known.made_by, self.tokens.number)))
@@ -324,7 +356,7 @@ class Lowering(TagRules):
 
     def triggered_tags(self, it: f.TriggeredTagsFormat, pointer: str, ends: Ends) -> Expr:
         triggers = Triggers(
-            self._started(it, pointer),
+            self._started(it, pointer, ends if it.stop_after_first else NO_ENDS),
             excluded=it.excludes,
             at_once=it.at_least_one,
             once=it.stop_after_first,
@@ -332,10 +364,11 @@ class Lowering(TagRules):
             where=lambda i: f"{pointer}/tags/{i}",
             name=it.capture,
             separator=it.separator,
+            closed=it.stop_after_first,
         )
         return text_with_triggers(self, triggers, ends)
 
-    def _started(self, it: f.TriggeredTagsFormat, pointer: str) -> list[Started]:
+    def _started(self, it: f.TriggeredTagsFormat, pointer: str, ends: Ends) -> list[Started]:
         lengths = sorted({len(trigger) for trigger in it.triggers})
         started: list[Started] = []
         idle = dict.fromkeys(it.triggers, True)
@@ -361,9 +394,9 @@ class Lowering(TagRules):
                 )
             where = f"{pointer}/tags/{i}"
             if isinstance(tag, NamedTagFormat):
-                started.append((shortest, named_tag(tag, where, self.tokens, self.lower)))
+                started.append((shortest, named_tag(tag, where, self.tokens, self.lower).before(ends)))
             else:
-                started.append((shortest, self.partial_tag(tag, where)))
+                started.append((shortest, self.partial_tag(tag, where, ends)))
         for i, trigger in enumerate(it.triggers):
             if idle[trigger]:
                 raise StructuralTagError(
@@ -375,6 +408,7 @@ class Lowering(TagRules):
 
     def token_triggered_tags(self, it: f.TokenTriggeredTagsFormat, pointer: str, ends: Ends) -> Expr:
         triggers = self.tokens_of(it.trigger_tokens, f"{pointer}/trigger_tokens")
+        once, last = it.stop_after_first, ends if it.stop_after_first else NO_ENDS
         started = []
         for i, tag in enumerate(it.tags):
             where = f"{pointer}/tags/{i}"
@@ -387,7 +421,7 @@ class Lowering(TagRules):
             token = self.token_of(tag.begin.token, f"{where}/begin/token")
             if token not in triggers and self._are_distinct((token, *triggers)):
                 raise StructuralTagError("no trigger token is this tag's begin", pointer=f"{where}/begin")
-            started.append((token, self.partial_tag(tag, where).rest))
+            started.append((token, self.partial_tag(tag, where, last).rest))
         begins = [token for token, _ in started]
         for i, trigger in enumerate(it.trigger_tokens):
             token = self.token_of(trigger, f"{pointer}/trigger_tokens/{i}")
@@ -402,7 +436,8 @@ class Lowering(TagRules):
             ends,
             excluded=tuple(self.tokens_of(it.exclude_tokens, f"{pointer}/exclude_tokens")),
             at_once=it.at_least_one,
-            once=it.stop_after_first,
+            once=once,
+            closed=once,
         )
 
     def _are_distinct(self, given: Sequence[Token]) -> bool:
@@ -410,11 +445,17 @@ class Lowering(TagRules):
         return len({isinstance(token, int) for token in given}) == 1
 
     def tags_with_separator(self, it: f.TagsWithSeparatorFormat, pointer: str, ends: Ends) -> Expr:
-        item = any_of([self.lower(tag, f"{pointer}/tags/{i}", NO_ENDS) for i, tag in enumerate(it.tags)])
+        def any_tag(ends: Ends) -> Expr:
+            return any_of([self.lower(tag, f"{pointer}/tags/{i}", ends) for i, tag in enumerate(it.tags)])
+
+        each, separator = any_tag(NO_ENDS), self.tokens.spell(it.separator)
         if not it.stop_after_first:
-            item = self.builder.add("tag", item)
-            item = seq(item, star(seq(self.tokens.spell(it.separator), item)))
-        return ends.after(item if it.at_least_one else optional(item))
+            each = self.builder.add("tag", each)
+        if ends is NO_ENDS or all(map(_ends_itself, it.tags)):
+            listed = each if it.stop_after_first else seq(each, star(seq(separator, each)))
+            return ends.after(listed if it.at_least_one else optional(listed))
+        listed = any_tag(ends) if it.stop_after_first else seq(star(seq(each, separator)), any_tag(ends))
+        return listed if it.at_least_one else alt(ends.alone, listed)
 
     def dispatch(self, it: f.DispatchFormat, pointer: str, ends: Ends) -> Expr:
         once, last = not it.loop, NO_ENDS if it.loop else ends

@@ -28,42 +28,59 @@ class Ends:
     """See the module's header.
 
     Attributes:
-        tokens: those that begin with a token: these tokens. Of ends that are absent, too.
         absent: texts that would have been an end before: they do not occur in free text, either.
+        absent_tokens: the same for tokens.
+        tokens: those that begin with a token: these tokens, and those that are absent.
         alone: any of the ends; nothing where none is known.
         encoded: those that are text.
         as_bytes: all of them, as the bytes that they add to the output; special tokens add none.
     """
 
-    __slots__ = ("absent", "alone", "as_bytes", "encoded", "others", "texts", "tokens")
+    __slots__ = ("absent", "absent_tokens", "alone", "as_bytes", "encoded", "others", "texts", "tokens")
 
     def __init__(
-        self, texts: tuple[str, ...] = (), others: tuple[Pieces, ...] = (), absent: Ends | None = None
+        self,
+        texts: tuple[str, ...] = (),
+        others: tuple[Pieces, ...] = (),
+        absent: tuple[bytes, ...] = (),
+        absent_tokens: tuple[Token, ...] = (),
     ) -> None:
         self.texts, self.others = texts, others
+        self.absent, self.absent_tokens = absent, absent_tokens
         every = (*[(text,) for text in texts], *others)
-        self.absent: tuple[bytes, ...] = () if absent is None else (*absent.encoded, *absent.absent)
         tokens = [p[0] for p in others if not isinstance(p[0], str)]
-        self.tokens: tuple[Token, ...] = (*tokens, *(() if absent is None else absent.tokens))
+        self.tokens: tuple[Token, ...] = (*tokens, *absent_tokens)
         self.alone = alt(*map(spelled, every)) if every else EMPTY
         self.encoded: tuple[bytes, ...] = tuple(text.encode() for text in texts)
         spellings = ("".join(piece for piece in pieces if isinstance(piece, str)) for pieces in others)
         self.as_bytes = (*self.encoded, *(spelling.encode() for spelling in spellings if spelling))
 
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Ends) and self._content == other._content
+
+    def __hash__(self) -> int:
+        return hash(self._content)
+
+    @property
+    def _content(self) -> tuple[object, ...]:
+        return self.texts, self.others, self.absent, self.absent_tokens
+
     @classmethod
     def of(cls, ends: Iterable[Pieces]) -> Ends:
-        """Sort ends into those of text and others."""
+        """Sort ends into those of text and others; `NO_ENDS` if there are none."""
         texts, others = [], []
         for pieces in ends:
             if len(pieces) == 1 and isinstance(pieces[0], str):
                 texts.append(pieces[0])
             elif pieces:
                 others.append(pieces)
-        return cls(tuple(texts), tuple(others))
+        return cls(tuple(texts), tuple(others)) if texts or others else NO_ENDS
 
     def without(self, absent: Ends) -> Ends:
         """These ends, for what other ones might have ended before, and did not."""
-        return Ends(self.texts, self.others, absent)
+        texts = dict.fromkeys((*self.absent, *absent.encoded))
+        tokens = dict.fromkeys((*self.absent_tokens, *absent.tokens))
+        return Ends(self.texts, self.others, tuple(texts), tuple(tokens))
 
     def other(self) -> Expr:
         """Any of the ends that hold tokens."""
