@@ -454,3 +454,22 @@ def test_what_is_kept_stays_bounded_while_tools_change() -> None:
     assert 30 << 20 < most <= 32 << 20
     assert KEPT.statistics().entries < 400
     KEPT.clear()
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        {"type": "any_text"},
+        {"type": "or", "elements": [{"type": "grammar", "grammar": 'root ::= "x" | <[0]>'}, {"type": "any_text"}]},
+    ],
+)
+def test_a_tag_with_an_optional_end_that_stands_twice_in_a_grammar_is_the_same_in_the_next(content: Any) -> None:
+    def listed() -> dict[str, Any]:
+        tag = {"begin": "<twice>", "content": content, "end": ["</twice>", ""]}
+        return {"type": "tags_with_separator", "tags": [tag], "separator": ",", "at_least_one": True}
+
+    KEPT.clear()
+    first = mw.Grammar.from_structural_tag({"format": listed()}).bound_to(INFO).dump()
+    KEPT.clear()
+    COMPILER.compile_structural_tag({"format": {"type": "sequence", "elements": [listed(), listed()]}})
+    assert mw.Grammar.from_structural_tag({"format": listed()}).bound_to(INFO).dump() == first

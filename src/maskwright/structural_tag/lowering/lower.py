@@ -122,8 +122,9 @@ class Lowering(TagRules):
         super().__init__(known)
         self.report: list[Finding] = []
         self._ends: dict[Any, Ends] = {}
-        # By the identity of the format, with the format.
-        self._in_several_places: dict[tuple[int, Ends], tuple[Expr, Format]] = {}
+        # By the identity of the format, with the format, and whether it took rules of this grammar.
+        self._in_several_places: dict[tuple[int, Ends], tuple[Expr, Format, bool]] = {}
+        self._num_taken_again = 0  # of those that did
         self._depth = 0
         self._origin: str | None = None  # of the known tag that is being lowered
 
@@ -146,7 +147,11 @@ class Lowering(TagRules):
         place = id(it), ends
         known = self._in_several_places.get(place)
         if known is None:
-            known = self._in_several_places[place] = lower(it, pointer, ends), it
+            before = self._state()
+            expr = lower(it, pointer, ends)
+            self._in_several_places[place] = expr, it, before != self._state()
+            return expr
+        self._num_taken_again += known[2]
         return known[0]
 
     def _lower(self, format_: Format, pointer: str, ends: Ends) -> Expr:
@@ -312,7 +317,8 @@ class Lowering(TagRules):
     def _begin(self, tag: f.TagFormat, pointer: str, ends: Ends) -> PartialTag:
         """Make what `partial_tag` returns."""
         before = self._state()
-        rest = self._once(self._open_tag, tag, pointer, ends) if tag.may_stay_open else self._rest(tag, pointer, ends)
+        is_rule = tag.may_stay_open and tag.known is None
+        rest = self._once(self._open_tag, tag, pointer, ends) if is_rule else self._rest(tag, pointer, ends)
         made = PartialTag(self._edge(tag.begin, f"{pointer}/begin"), rest)
         return self._kept(tag.known, made, before) if ends is NO_ENDS else made
 
@@ -320,26 +326,27 @@ class Lowering(TagRules):
         """Lower the content of a tag, with its own end, if it has one, and the ends."""
         if not tag.ends:
             return self._content(tag, pointer, ends)
-        return ends.after(self._content(tag, pointer, self.ends_of(tag, pointer)))
+        own = self.ends_of(tag, pointer)
+        closed = ends.after(self._content(tag, pointer, own))
+        return alt(closed, self._content(tag, pointer, ends.without(own))) if tag.may_stay_open else closed
 
     def _open_tag(self, tag: f.TagFormat, pointer: str, ends: Ends) -> Expr:
-        """The same where the tag's own end is optional: a rule, as the content twice at each level would be a lot."""
-        left_open = self._content(tag, pointer, ends.without(self.ends_of(tag, pointer)))
-        return self.builder.add("tag", alt(self._rest(tag, pointer, ends), left_open))
+        """The same as a rule, for a tag that may hold others: its content twice, at each level, would be a lot."""
+        return self.builder.add("tag", self._rest(tag, pointer, ends))
 
     def _find(self, known: Known) -> PartialTag | None:
         return cast("PartialTag | None", KEPT.find((known.content, known.made_by, self.tokens.number)))
 
-    def _kept(self, known: Known | None, made: PartialTag, before: tuple[int, int, int]) -> PartialTag:
+    def _kept(self, known: Known | None, made: PartialTag, before: tuple[int, int, int, int]) -> PartialTag:
         """Keep what was made of a known format, unless that took rules of this grammar, or there are reports."""
         if known is None or before != self._state():
             return made
         key = known.content, known.made_by, self.tokens.number
         return cast(PartialTag, KEPT.keep(key, made))
 
-    def _state(self) -> tuple[int, int, int]:
+    def _state(self) -> tuple[int, int, int, int]:
         """What changes when something is lowered to what is of no use to other grammars."""
-        return self.builder.num_rules, len(self.report), self.num_unknown
+        return self.builder.num_rules, len(self.report), self.num_unknown, self._num_taken_again
 
     def _content(self, tag: f.TagFormat, pointer: str, ends: Ends) -> Expr:
         before = self._origin
