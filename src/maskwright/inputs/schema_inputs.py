@@ -24,14 +24,14 @@ from typing import Any, Final, NewType, get_origin
 
 from maskwright.errors import SchemaError
 from maskwright.support.arguments import text_hint
-from maskwright.support.entrances import USE_TOOLS
+from maskwright.support.entrances import OF_A_LIST
 
 _USE_INSTEAD = {
     "StructuralTag": "use compile_structural_tag",
     "Grammar": "use compile_grammar; maskwright.lint looks for mistakes in a grammar",
     "CompiledGrammar": "it is compiled already: pass it to GrammarMatcher",
     "Pattern": "use compile_regex(pattern.pattern), or Grammar.from_regex",
-    "list": f"for a list of tools, {USE_TOOLS}",
+    "list": OF_A_LIST,
     "set": 'a dict has colons: {"type": "object"}, not {"type", "object"}',
 }
 # By pydantic's codes of errors.

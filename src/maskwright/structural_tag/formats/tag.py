@@ -23,7 +23,7 @@ from maskwright.structural_tag.formats.classes import JSONSchemaFormat, TagForma
 from maskwright.structural_tag.formats.fields import filled, kind_of, schema, several, string, wrong
 from maskwright.structural_tag.formats.reading import TYPES_OF_VALUES, read_format
 from maskwright.support.arguments import text_hint
-from maskwright.support.entrances import A_DICT_OR_TEXT, USE_SCHEMA, USE_TOOLS
+from maskwright.support.entrances import A_DICT_OR_TEXT, OF_A_LIST, USE_SCHEMA, USE_TOOLS
 from maskwright.support.untracked import acyclic
 
 _ANY_VALUE: Final = JSONSchemaFormat(True)
@@ -61,7 +61,7 @@ class StructuralTag:
         if isinstance(data, (str, bytes, bytearray)):
             data = parsed(data)
         if not isinstance(data, Mapping):
-            hint = f"for a list of tools, {USE_TOOLS}" if isinstance(data, (list, tuple)) else text_hint(data)
+            hint = OF_A_LIST if isinstance(data, (list, tuple)) else text_hint(data)
             if isinstance(data, Format):
                 hint = "wrap the format: StructuralTag(format=…)"
             raise StructuralTagError(f"a structural tag must be an object, not {kind_of(data)}", hint=hint)

@@ -30,10 +30,10 @@ from maskwright.support.entrances import (
     A_DICT_OR_TEXT,
     A_SCHEMA,
     FROM_YAML,
+    OF_A_LIST,
     OR_PASS_REGISTRY,
     USE_EBNF,
     USE_LARK,
-    USE_TOOLS,
 )
 from maskwright.support.interruption import interrupt_checkpoint
 
@@ -83,7 +83,7 @@ def read_schema(schema: Any) -> Any:
     if not isinstance(schema, (dict, bool)):
         raise SchemaError(
             f"a schema must be an object or a boolean, not {type(schema).__name__}",
-            hint=f"for a list of tools, {USE_TOOLS}" if isinstance(schema, list) else A_SCHEMA,
+            hint=OF_A_LIST if isinstance(schema, list) else A_SCHEMA,
         )
     check_size(schema)
     return schema
